@@ -1,0 +1,70 @@
+/** What the ACP layer needs from the layers above it: a backend, a permission policy, a place for failures. */
+import type { Failure, Profile, RefusalInfo } from "../errors/failure.ts";
+import type { PermissionAnswer, PermissionRequest, TurnEventBody } from "./types.ts";
+
+/** A command line, ready to spawn: no shell, the file resolved. */
+export interface CommandLine {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** What a session should look like before its first prompt. */
+export type Approval = "all" | "reads" | "none";
+
+/** A mode of a session as the harness advertised it; `modes` absent on the wire = unknown, empty = none. */
+export interface AdvertisedModes {
+  readonly current: string | null;
+  readonly available: readonly string[];
+}
+
+/** What a backend makes of one notification that ACP does not define (kiro's `_kiro.dev/*`). */
+export interface ExtensionReading {
+  readonly events?: readonly TurnEventBody[];
+  /** kiro's content filter. */
+  readonly refusal?: RefusalInfo;
+}
+
+/**
+ * What differs per harness: data and pure functions, no I/O, no state. `src/backends/*` are the implementations.
+ */
+export interface Backend {
+  /** `kiro`, `codex`, `claude`, `demo` or the name from the config. */
+  readonly id: string;
+  readonly profile: Profile;
+  /** For sentences: `Claude Agent`. */
+  readonly label: string;
+  /** What to run to sign in, as a sentence; the login card shows it. */
+  readonly loginHint: string;
+  /** Declare the AIR extension (session failures). Default true. */
+  readonly air: boolean;
+  /** Environment that Ostler adds for the child (codex: the mode that asks). */
+  env(approval: Approval): Readonly<Record<string, string>>;
+  /** `_meta` of `session/new` and `session/load`. */
+  sessionMeta(approval: Approval): Readonly<Record<string, unknown>> | undefined;
+  /** The mode to set before the first prompt so that the harness asks; undefined = nothing to set. */
+  modeToSet(modes: AdvertisedModes | undefined, approval: Approval): string | undefined;
+  /** Whether the mode asks before it acts; undefined = not known. */
+  modeAsks(modeId: string): boolean | undefined;
+  /** One more try for a turn that ended well and empty (not codex: its silent refusal is empty, and repeats). */
+  readonly retriesEmptyTurn: boolean;
+  /**
+   * Whether a message chunk is the adapter speaking, not the model. `afterSystemError`: codex said `systemError` earlier
+   * in this turn.
+   */
+  isAdapterWords(update: Readonly<Record<string, unknown>>, afterSystemError: boolean): boolean;
+  /** A whole chunk with this text ends the turn as cancelled (kiro: interrupted tools). */
+  readonly interruptedText?: string;
+  /** A `refusal` that follows our own `cancelled` permission answer is not the model's (kiro). */
+  readonly refusesAfterCancelledPermission: boolean;
+  /** Reads a notification outside ACP; undefined = not known here, counted and ignored. */
+  readExtension(method: string, params: Readonly<Record<string, unknown>>): ExtensionReading | undefined;
+}
+
+/** Decides permission requests. The signal fires when the request is withdrawn, expires, or the turn is cancelled. */
+export type PermissionPolicy = (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
+
+/** Called first, before any event or outcome is delivered, for every failure and warning. Must not throw. */
+export type FailureSink = (
+  failure: Failure,
+  context: { readonly sessionId: string | null; readonly turnId: string | null },
+) => void;

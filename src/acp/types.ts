@@ -1,0 +1,198 @@
+/** What a turn says while it runs and how it ends. Types only; the result line of `ostler ask` has the same words. */
+import type { Failure, RefusalInfo } from "../errors/failure.ts";
+
+/** One block of a prompt, as ACP defines it (protocol section "Content"). */
+export type PromptBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly mimeType: string; readonly data: string }
+  | { readonly type: "resource_link"; readonly uri: string; readonly name: string; readonly mimeType?: string }
+  | {
+      readonly type: "resource";
+      readonly resource: { readonly uri: string; readonly text: string; readonly mimeType?: string };
+    };
+
+export type ToolStatus = "pending" | "in_progress" | "completed" | "failed";
+
+/** One choice of a permission request: the exact id and words the harness offered, in its order. */
+export interface PermissionOption {
+  readonly optionId: string;
+  readonly name: string;
+  /** `allow_once`, `allow_always`, `reject_once`, `reject_always`, or the harness's own word. */
+  readonly kind: string;
+}
+
+/** A question of the harness that needs a yes or no before a tool may run. */
+export interface PermissionRequest {
+  readonly sessionId: string;
+  readonly toolCallId: string;
+  /** Words for a person. Never evidence: the model may have written them. */
+  readonly title: string;
+  readonly description?: string;
+  /** From the tool-call frame (`read`, `search`, `edit`, `execute`, ...); absent when the call was never announced. */
+  readonly kind?: string;
+  readonly rawInput?: unknown;
+  /** Absolute paths that the tool-call frame names. */
+  readonly paths: readonly string[];
+  readonly options: readonly PermissionOption[];
+  /** The request asks a question instead of permission (kiro V3): never answered automatically. */
+  readonly isQuestion: boolean;
+}
+
+/** The answer that goes back on the wire, and whether it was a "no". */
+export type PermissionAnswer =
+  | { readonly action: "select"; readonly optionId: string; readonly denied: boolean; readonly reason?: string }
+  | { readonly action: "cancel"; readonly denied: boolean; readonly reason?: string };
+
+export interface PlanEntry {
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed";
+}
+
+/** Tokens of one turn. A number that the harness did not give is 0 in the sum and absent in `byModel`. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly byModel: readonly {
+    readonly model: string;
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly cachedTokens: number;
+  }[];
+}
+
+/**
+ * One thing that happened in a turn. `late: true` marks a frame that arrived after the result: it belongs to the turn
+ * and is not part of its text. Adjacent text of one message may be joined into one event.
+ */
+export type TurnEvent = TurnEventBody & { readonly late?: true };
+
+export type TurnEventBody =
+  | {
+      readonly type: "session";
+      readonly sessionId: string;
+      readonly backend: string;
+      readonly agent?: string;
+      readonly model?: string;
+      readonly mode?: string;
+    }
+  /** Answer text. With `superseded` the text is empty and says: drop what message `messageId` showed so far. */
+  | { readonly type: "text"; readonly text: string; readonly messageId?: string; readonly superseded?: true }
+  | { readonly type: "thought"; readonly text: string }
+  /** A tool call, merged: every field holds the newest known value. */
+  | {
+      readonly type: "tool";
+      readonly toolCallId: string;
+      readonly title: string;
+      readonly kind: string;
+      readonly status: ToolStatus;
+      readonly paths: readonly string[];
+      readonly rawInput?: unknown;
+      readonly rawOutput?: unknown;
+      readonly exitCode?: number;
+    }
+  | {
+      readonly type: "diff";
+      readonly toolCallId: string;
+      readonly path: string;
+      readonly oldText: string | null;
+      readonly newText: string;
+    }
+  | { readonly type: "terminal"; readonly toolCallId: string; readonly data: string }
+  | { readonly type: "plan"; readonly entries: readonly PlanEntry[] }
+  | {
+      readonly type: "permission";
+      readonly request: PermissionRequest;
+      readonly answer: PermissionAnswer | null;
+    }
+  | { readonly type: "failure"; readonly failure: Failure }
+  | { readonly type: "warning"; readonly failure: Failure }
+  /** Ostler waits and sends the same prompt again (`by: "ostler"`), or the harness does so by itself. */
+  | {
+      readonly type: "retry";
+      readonly by: "ostler" | "harness";
+      readonly attempt: number;
+      readonly of?: number;
+      readonly delayMs?: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: "usage";
+      readonly contextUsed?: number;
+      readonly contextSize?: number;
+      readonly cost?: { readonly amount: number; readonly currency: string };
+    }
+  /** Words of the adapter or of Ostler itself: not answer text. */
+  | { readonly type: "notice"; readonly from: "adapter" | "ostler"; readonly text: string }
+  | {
+      readonly type: "commands";
+      readonly commands: readonly { readonly name: string; readonly description: string }[];
+    }
+  | { readonly type: "mode"; readonly modeId: string };
+
+interface OutcomeBase {
+  /** The answer, without adapter words and without superseded messages. Empty when the caller asked not to keep it. */
+  readonly text: string;
+  /** There is text and the turn did not complete. */
+  readonly partial: boolean;
+  readonly sessionId: string | null;
+  /** As the harness said it; null when the prompt was rejected or never answered. */
+  readonly stopReason: string | null;
+  /** Records of severity warning, and what Ostler could not read. They never fail a turn. */
+  readonly warnings: readonly Failure[];
+  /** Prompts handed over, retries included. */
+  readonly attempts: number;
+  readonly usage: Usage | null;
+  readonly durationMs: number;
+  /** Permission requests of this turn that were answered with a no, by title. */
+  readonly denied: readonly string[];
+  /** The typed error behind `failure`, for callers that branch on classes. */
+  readonly cause?: Error;
+}
+
+/** How a turn ended. `outcome` of a {@link Turn} always settles with one of these and never rejects. */
+export type TurnOutcome =
+  | (OutcomeBase & { readonly kind: "completed" })
+  | (OutcomeBase & { readonly kind: "refused"; readonly refusal: RefusalInfo })
+  | (OutcomeBase & { readonly kind: "truncated" | "empty"; readonly failure: Failure | null })
+  | (OutcomeBase & { readonly kind: "cancelled"; readonly by: "caller" | "harness" })
+  | (OutcomeBase & { readonly kind: "failed"; readonly failure: Failure });
+
+/** One prompt and its outcome. */
+export interface Turn {
+  readonly id: string;
+  /** One reader. Leaving the loop detaches it and does not cancel the turn. */
+  readonly events: AsyncIterable<TurnEvent>;
+  readonly outcome: Promise<TurnOutcome>;
+}
+
+/** How long each part of a turn may take, in milliseconds. */
+export interface TurnTimeouts {
+  /** The whole turn, from the prompt. */
+  readonly wallMs: number;
+  /** Silence of the harness; paused while a tool runs or a person decides. */
+  readonly idleMs: number;
+  /** One tool call in flight. */
+  readonly toolMs: number;
+  /** The first frame of the turn that is not a retry warning. */
+  readonly firstByteMs: number;
+  /** How long the harness may take to acknowledge a cancel before its process tree is ended. */
+  readonly cancelGraceMs: number;
+  /** How long a permission question may stay open. */
+  readonly permissionMs: number;
+}
+
+export interface PromptOptions {
+  /** Aborting it cancels the turn. */
+  readonly signal?: AbortSignal;
+  readonly timeouts?: Partial<TurnTimeouts>;
+  /** Tries after the first, for transient failures that are safe to resend; 0 also stops the second try of an empty turn. Default 3. */
+  readonly retries?: number;
+  /** Keep the whole answer for `outcome.text`. Default true; a surface that streams may say false to keep memory flat. */
+  readonly keepText?: boolean;
+  /**
+   * What happens when `events` is not read: `join` bounds the queue by joining text and dropping superseded tool states
+   * (default: one slow reader must not stall the pipe of every session), `pause` stops reading the child.
+   */
+  readonly whenUnread?: "join" | "pause";
+}
