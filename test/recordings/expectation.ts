@@ -20,6 +20,8 @@ export interface RecordingRow {
   /** A few words: which frames decide. */
   readonly why: string;
   readonly drive?: Drive;
+  /** What the recording goes on with after the prompts that are driven here. */
+  readonly rest?: Needs;
 }
 
 /** One entry per prompt driven, in order; a start that fails is one turn that handed over no prompt. */
@@ -31,7 +33,7 @@ export interface Needs {
   readonly why: string;
 }
 
-/** How a row is driven where the default (`--approve reads --retries 0`, no deadline) is not what the recorded client did. */
+/** How a row is driven where the default (`--approve reads`, no deadline; `--retries 0` where a resend would be right, 3 where it would be wrong) is not what the recorded client did. */
 export interface Drive {
   readonly approve?: "all" | "reads" | "none";
   readonly retries?: number;
@@ -39,8 +41,10 @@ export interface Drive {
   readonly timeoutS?: number;
   /** Model to ask for, where the recorded client chose one. */
   readonly model?: string;
-  /** The turn (counted from 1) that the caller aborts once the agent waits for the recorded cancel. */
+  /** The turn (counted from 1) that the caller aborts once the agent waits for what ended it in the recording. */
   readonly abortTurn?: number;
+  /** Permission questions stay open until the turn is cancelled. */
+  readonly holdPermission?: true;
   /** Two sessions in one runtime, one prompt in each, both in flight. */
   readonly twoSessions?: true;
 }
@@ -58,7 +62,9 @@ export interface ExpectedTurn {
   readonly warnings?: readonly string[];
   /** `session/prompt` frames that reached the agent for this turn. */
   readonly prompts: number;
-  /** Must not stand anywhere in what the run prints on stdout. */
+  /** What the permission questions of the turn were answered with, in order: an option id, or `cancelled`. */
+  readonly answers?: readonly string[];
+  /** Must not stand anywhere in what the run prints. */
   readonly mustNotAppear?: readonly string[];
 }
 
@@ -184,7 +190,17 @@ export function needs(letter: Needs["letter"], why: string): Needs {
 
 function withFailure(outcome: "failed" | "truncated", kind: FailureKind, more: More): ExpectedTurn {
   const [retry, need, exitCode] = PINNED[kind];
-  const { exitCode: ownExitCode, stopReason, text = "", partial, prompts, warnings, mustNotAppear, ...facts } = more;
+  const {
+    exitCode: ownExitCode,
+    stopReason,
+    text = "",
+    partial,
+    prompts,
+    warnings,
+    answers,
+    mustNotAppear,
+    ...facts
+  } = more;
   return {
     outcome,
     exitCode: ownExitCode ?? exitCode,
@@ -195,6 +211,7 @@ function withFailure(outcome: "failed" | "truncated", kind: FailureKind, more: M
     refusal: null,
     prompts: prompts ?? 1,
     ...(warnings && { warnings }),
+    ...(answers && { answers }),
     ...(mustNotAppear && { mustNotAppear }),
   };
 }
