@@ -29,4 +29,9 @@ export interface ClassifyContext {
   readonly profile?: Profile;
   /** Model ids that the harness advertised for this account; absent or empty = unknown. */
   readonly advertisedModels?: readonly string[];
+  /**
+   * For a rejected prompt: a record in `error.data`, or one raised in the same turn. It decides after structured data
+   * and the code, and before text (typed failures, section 5.3).
+   */
+  readonly record?: FailureRecord;
 }

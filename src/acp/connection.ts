@@ -1,0 +1,193 @@
+/**
+ * A JSON-RPC 2.0 peer over one child: requests with a deadline each, notifications, answers to the agent's own
+ * requests, and the end of the stream, which rejects whatever is pending. Handlers run synchronously in arrival order,
+ * so that a frame after a result is known to be late (kiro and codex send such frames, recordings).
+ */
+import type { Readable, Writable } from "node:stream";
+import { FrameReader } from "./frames.ts";
+import type { Frame } from "./frames.ts";
+
+/** The agent answered a request with an error. `data` is untouched; classify before showing anything. */
+export class RpcError extends Error {
+  readonly code: number | undefined;
+  readonly data: unknown;
+  constructor(error: unknown) {
+    const body = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {};
+    super(typeof body["message"] === "string" ? body["message"] : "");
+    this.name = "RpcError";
+    this.code = typeof body["code"] === "number" ? body["code"] : undefined;
+    this.data = body["data"];
+  }
+}
+
+/** A request was not answered within its budget. The late answer, if any, goes to `onLate`. */
+export class DeadlineExceeded extends Error {
+  readonly method: string;
+  readonly budgetMs: number;
+  constructor(method: string, budgetMs: number) {
+    super(`${method} was not answered within ${budgetMs / 1000} s`);
+    this.name = "DeadlineExceeded";
+    this.method = method;
+    this.budgetMs = budgetMs;
+  }
+}
+
+/** The answer to a request: exactly one of the two. */
+export type RpcAnswer = { readonly result: unknown } | { readonly error: Error };
+
+export interface RequestOptions {
+  /** Milliseconds; absent = no deadline of its own (a prompt has the clocks of its turn). */
+  readonly deadlineMs?: number;
+  /** The line left Ostler's hands: it was accepted by the operating system. */
+  readonly onHandedOver?: () => void;
+  /** An answer that came after the deadline, so that what it created can be closed. */
+  readonly onLate?: (result: unknown) => void;
+}
+
+export interface ConnectionOptions {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly lineBytes: number;
+  readonly onNotification: (method: string, params: Frame) => void;
+  /** Must answer through `respond` or `refuse`, now or later. */
+  readonly onRequest: (id: string | number, method: string, params: Frame) => void;
+  /** stdout ended or broke (`oversize`): nothing more will arrive. */
+  readonly onEnd: (reason: "end" | "oversize") => void;
+}
+
+export const METHOD_NOT_FOUND = -32601;
+const EMPTY: Frame = {};
+
+interface Pending {
+  readonly method: string;
+  readonly settle: (answer: RpcAnswer) => void;
+  readonly timer: NodeJS.Timeout | undefined;
+  readonly onLate: ((result: unknown) => void) | undefined;
+}
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #reader: FrameReader;
+  readonly #pending = new Map<number, Pending>();
+  /** Requests that missed their deadline and whose answer still matters. */
+  readonly #late = new Map<number, (result: unknown) => void>();
+  #nextId = 1;
+  #closed: Error | null = null;
+  /** Frames that answered nothing or had an unknown shape. */
+  strayFrames = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#reader = new FrameReader({
+      lineBytes: options.lineBytes,
+      onFrame: (frame) => this.#receive(frame),
+      onOversize: () => options.onEnd("oversize"),
+    });
+    options.stdout.on("data", (chunk: Buffer) => this.#reader.push(chunk));
+    options.stdout.once("close", () => {
+      this.#reader.end();
+      options.onEnd("end");
+    });
+  }
+
+  get noiseLines(): number {
+    return this.#reader.noiseLines;
+  }
+
+  /** Sends a request; `settle` is called once, synchronously with the frame that answers it. */
+  send(method: string, params: unknown, options: RequestOptions, settle: (answer: RpcAnswer) => void): void {
+    if (this.#closed !== null) {
+      settle({ error: this.#closed });
+      return;
+    }
+    const id = this.#nextId++;
+    const { deadlineMs, onHandedOver, onLate } = options;
+    const timer = deadlineMs === undefined ? undefined : setTimeout(() => this.#expire(id, deadlineMs), deadlineMs);
+    this.#pending.set(id, { method, settle, timer, onLate });
+    this.#write({ jsonrpc: "2.0", id, method, params }, onHandedOver);
+  }
+
+  /** As `send`, as a promise. Rejects with {@link RpcError}, {@link DeadlineExceeded} or the reason of `close`. */
+  request(method: string, params: unknown, options: RequestOptions = {}): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.send(method, params, options, (answer) => {
+        if ("error" in answer) reject(answer.error);
+        else resolve(answer.result);
+      });
+    });
+  }
+
+  notify(method: string, params: unknown): void {
+    this.#write({ jsonrpc: "2.0", method, params });
+  }
+
+  respond(id: string | number, result: unknown): void {
+    this.#write({ jsonrpc: "2.0", id, result });
+  }
+
+  refuse(id: string | number, code: number, message: string, data?: unknown): void {
+    this.#write({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+  }
+
+  /** Rejects everything pending and every later request with `reason`. Idempotent: the first reason stays. */
+  close(reason: Error): void {
+    if (this.#closed !== null) return;
+    this.#closed = reason;
+    for (const { settle, timer } of this.#pending.values()) {
+      clearTimeout(timer);
+      settle({ error: reason });
+    }
+    this.#pending.clear();
+    this.#late.clear();
+  }
+
+  #write(frame: unknown, onHandedOver?: () => void): void {
+    const { stdin } = this.#options;
+    if (stdin.writableEnded || stdin.destroyed) return;
+    stdin.write(`${JSON.stringify(frame)}\n`, (error) => {
+      if (!error) onHandedOver?.();
+    });
+  }
+
+  #receive(frame: Frame): void {
+    const { method, id } = frame;
+    const params = isObject(frame["params"]) ? frame["params"] : EMPTY;
+    if (typeof method === "string") {
+      if (typeof id === "string" || typeof id === "number") this.#options.onRequest(id, method, params);
+      else this.#options.onNotification(method, params);
+      return;
+    }
+    const pending = typeof id === "number" ? this.#pending.get(id) : undefined;
+    if (pending === undefined) {
+      this.#receiveLate(frame);
+      return;
+    }
+    this.#pending.delete(id as number);
+    clearTimeout(pending.timer);
+    pending.settle(
+      "error" in frame && frame["error"] != null
+        ? { error: new RpcError(frame["error"]) }
+        : { result: frame["result"] },
+    );
+  }
+
+  #receiveLate(frame: Frame): void {
+    const id = typeof frame["id"] === "number" ? frame["id"] : -1;
+    const onLate = this.#late.get(id);
+    this.#late.delete(id);
+    if (onLate === undefined) this.strayFrames += 1;
+    else if (frame["error"] == null) onLate(frame["result"]);
+  }
+
+  #expire(id: number, deadlineMs: number): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    if (pending.onLate !== undefined) this.#late.set(id, pending.onLate);
+    pending.settle({ error: new DeadlineExceeded(pending.method, deadlineMs) });
+  }
+}
+
+function isObject(value: unknown): value is Frame {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,126 @@
+/**
+ * Process trees. A harness is often a wrapper around the real server (kiro-cli, npm shims), and helpers may leave the
+ * process group with setsid (kiro wire notes, section 14): a group signal alone leaves orphans.
+ */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A process, named so that a reused pid is not mistaken for it. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Kernel start time; an opaque string. */
+  readonly startedAt: string;
+}
+
+/** Time limit of one `ps` call on systems without /proc. */
+const PS_TIMEOUT_MS = 2000;
+
+/** All living descendants of `pid`, children before grandchildren. Empty when it has none or is gone. */
+export function descendantsOf(pid: number): ProcessIdentity[] {
+  return process.platform === "linux" ? descendantsFromProc(pid) : descendantsFromPs(pid);
+}
+
+/** Whether that very process is still alive (a zombie is not). */
+export function isAlive(identity: ProcessIdentity): boolean {
+  return startTimeOf(identity.pid) === identity.startedAt;
+}
+
+/** Sends a signal to that very process; false when it is gone. */
+export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
+  if (!isAlive(identity)) return false;
+  try {
+    return process.kill(identity.pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Sends a signal to a whole process group; false when no process of the group is left. */
+export function signalGroup(leaderPid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(-leaderPid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a process group still has a living member. Zombies do not count: a container may lack a reaper for them. */
+export function groupIsAlive(leaderPid: number): boolean {
+  try {
+    process.kill(-leaderPid, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform !== "linux") return true;
+  return readdirSync("/proc").some((name) => {
+    const fields = /^\d+$/.test(name) ? procStat(Number(name)) : undefined;
+    return fields !== undefined && Number(fields[2]) === leaderPid && fields[0] !== "Z";
+  });
+}
+
+/** The start time of a living process, undefined when it is gone or a zombie. */
+export function startTimeOf(pid: number): string | undefined {
+  if (process.platform !== "linux") return ps(["-o", "lstart=,state=", "-p", String(pid)])[0];
+  const fields = procStat(pid);
+  return fields === undefined || fields[0] === "Z" ? undefined : fields[19];
+}
+
+/** `/proc/<pid>/stat` after the command name: index 0 is the state, 19 the start time. */
+function procStat(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return undefined;
+  }
+}
+
+function descendantsFromProc(pid: number): ProcessIdentity[] {
+  const found: ProcessIdentity[] = [];
+  const queue = [pid];
+  for (let parent = queue.shift(); parent !== undefined; parent = queue.shift()) {
+    for (const child of childrenFromProc(parent)) {
+      const startedAt = startTimeOf(child);
+      if (startedAt === undefined) continue;
+      found.push({ pid: child, startedAt });
+      queue.push(child);
+    }
+  }
+  return found;
+}
+
+/** Children of every thread: one that a worker thread forked (the codex binary does) is listed under that thread. */
+function childrenFromProc(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    );
+  } catch {
+    return [];
+  }
+}
+
+function descendantsFromPs(pid: number): ProcessIdentity[] {
+  const rows = ps(["-axo", "pid=,ppid=,lstart=,state="]).map((line) => {
+    const [child, parent, ...rest] = line.trim().split(/\s+/);
+    return { pid: Number(child), parent: Number(parent), startedAt: rest.join(" ") };
+  });
+  const found: ProcessIdentity[] = [];
+  const queue = [pid];
+  for (let parent = queue.shift(); parent !== undefined; parent = queue.shift()) {
+    for (const row of rows) {
+      if (row.parent !== parent) continue;
+      found.push({ pid: row.pid, startedAt: row.startedAt });
+      queue.push(row.pid);
+    }
+  }
+  return found;
+}
+
+function ps(args: readonly string[]): string[] {
+  try {
+    return execFileSync("ps", args, { encoding: "utf8", timeout: PS_TIMEOUT_MS }).split("\n").filter(Boolean);
+  } catch {
+    return [];
+  }
+}

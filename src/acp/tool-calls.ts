@@ -1,0 +1,129 @@
+/**
+ * Tool calls of one session, merged from deltas: an absent field means unchanged (AIR contract, tool calls). The frame
+ * cache is also the evidence for permission questions: kiro v2 names only the id and the title there (kiro wire notes,
+ * section 8), and an inline copy may have been written by the model.
+ */
+import type { Frame } from "./frames.ts";
+import type { ToolStatus, TurnEventBody } from "./types.ts";
+
+/** Finished calls kept as evidence and for late updates. */
+const MAX_CALLS = 1000;
+
+/** A tool call as far as it is known. */
+export interface ToolCall {
+  readonly toolCallId: string;
+  title: string;
+  kind: string;
+  status: ToolStatus;
+  paths: readonly string[];
+  rawInput?: unknown;
+  rawOutput?: unknown;
+  exitCode?: number;
+}
+
+const STATUS: Readonly<Record<string, ToolStatus>> = {
+  pending: "pending",
+  in_progress: "in_progress",
+  completed: "completed",
+  failed: "failed",
+  // kiro's words for a call that will not run or was stopped.
+  cancelled: "failed",
+  canceled: "failed",
+  refused: "failed",
+};
+
+export class ToolCalls {
+  readonly #calls = new Map<string, ToolCall>();
+  readonly #running = new Set<string>();
+
+  get(toolCallId: string): ToolCall | undefined {
+    return this.#calls.get(toolCallId);
+  }
+
+  /** How many calls are in flight. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** A turn ended: what it left open is no longer waited for. */
+  forgetRunning(): void {
+    this.#running.clear();
+  }
+
+  /** Takes in a `tool_call` or `tool_call_update`; the events that a person should see. */
+  apply(update: Frame): TurnEventBody[] {
+    const id = update["toolCallId"];
+    if (typeof id !== "string") return [];
+    const call = this.#calls.get(id) ?? this.#create(id);
+    merge(call, update);
+    if (call.status === "pending" || call.status === "in_progress") this.#running.add(id);
+    else this.#running.delete(id);
+    const events: TurnEventBody[] = [{ type: "tool", ...call }];
+    if (Array.isArray(update["content"])) for (const block of update["content"]) addContent(events, id, block);
+    addTerminalOutput(events, id, update["_meta"]);
+    return events;
+  }
+
+  #create(id: string): ToolCall {
+    const call: ToolCall = { toolCallId: id, title: "", kind: "other", status: "pending", paths: [] };
+    this.#calls.set(id, call);
+    if (this.#calls.size > MAX_CALLS) {
+      for (const known of this.#calls.keys()) {
+        if (this.#running.has(known)) continue;
+        this.#calls.delete(known);
+        break;
+      }
+    }
+    return call;
+  }
+}
+
+function merge(call: ToolCall, update: Frame): void {
+  if (typeof update["title"] === "string") call.title = update["title"];
+  if (typeof update["kind"] === "string") call.kind = update["kind"];
+  const status = typeof update["status"] === "string" ? STATUS[update["status"]] : undefined;
+  if (status !== undefined) call.status = status;
+  if (Array.isArray(update["locations"]))
+    call.paths = update["locations"].map(pathOf).filter((path) => path !== undefined);
+  if (update["rawInput"] !== undefined) call.rawInput = update["rawInput"];
+  if (update["rawOutput"] !== undefined) call.rawOutput = update["rawOutput"];
+  const exitCode = readExitCode(update);
+  if (exitCode !== undefined) call.exitCode = exitCode;
+}
+
+/** Only structured fields: `_meta.terminal_exit.exit_code`, `rawOutput.exit_code` (codex), `rawOutput.exitCode` (kiro V3). */
+function readExitCode(update: Frame): number | undefined {
+  const exit = (update["_meta"] as Frame | undefined)?.["terminal_exit"] as Frame | undefined;
+  const output = update["rawOutput"] as Frame | undefined;
+  for (const value of [exit?.["exit_code"], output?.["exit_code"], output?.["exitCode"]]) {
+    if (typeof value === "number") return value;
+  }
+  return undefined;
+}
+
+function pathOf(location: unknown): string | undefined {
+  const path = (location as Frame | null)?.["path"];
+  return typeof path === "string" ? path : undefined;
+}
+
+function addContent(events: TurnEventBody[], toolCallId: string, block: unknown): void {
+  const content = block as Frame | null;
+  if (content?.["type"] !== "diff" || typeof content["path"] !== "string") return;
+  const { path, oldText, newText } = content;
+  events.push({
+    type: "diff",
+    toolCallId,
+    path,
+    oldText: typeof oldText === "string" ? oldText : null,
+    newText: typeof newText === "string" ? newText : "",
+  });
+}
+
+function addTerminalOutput(events: TurnEventBody[], toolCallId: string, meta: unknown): void {
+  const output = ((meta as Frame | null)?.["terminal_output_delta"] ?? (meta as Frame | null)?.["terminal_output"]) as
+    | Frame
+    | undefined;
+  if (typeof output?.["data"] === "string" && output["data"] !== "") {
+    events.push({ type: "terminal", toolCallId, data: output["data"] });
+  }
+}
