@@ -92,6 +92,8 @@ const RECONNECTING = "Reconnecting... 1/2";
 const NO_NETWORK = "Reconnecting... waiting for network";
 const HIGH_DEMAND = "We’re currently experiencing high demand, which may cause temporary errors.";
 const AT_CAPACITY = "Selected model is at capacity. Please try a different model.";
+const TOKENS_PER_MINUTE =
+  "rate limit exceeded: Rate limit reached for gpt-5.5 on tokens per min (TPM): Limit 30000. Please try again in 0.4s.";
 const CUT = "stream disconnected before completion";
 const BAD_VALUE =
   '{"error":{"message":"Bad value.","type":"invalid_request_error","param":null,"code":"invalid_value"}}';
@@ -313,13 +315,7 @@ const LIMITS: readonly RecordingRow[] = [
   },
   {
     case: "failed-rate-limit-never",
-    ...told(
-      "rate_limit",
-      "limit",
-      RETRY,
-      "rate limit exceeded: Rate limit reached for gpt-5.5 on tokens per min (TPM): Limit 30000. Please try again in 0.4s.",
-      { retryAfterMs: 400, warnings: [] },
-    ),
+    ...told("rate_limit", "limit", RETRY, TOKENS_PER_MINUTE, { retryAfterMs: 400, warnings: [] }),
     why: "tokens per minute, with the provider's own wait",
   },
   {
@@ -790,4 +786,20 @@ export const CODEX_RECORDINGS: readonly RecordingRow[] = [
   ...SERVICE,
   ...ENDED,
   ...STARTS,
+];
+
+/** Failures that are safe to send again, with one try more: the same prompt reaches the agent twice. */
+export const CODEX_RESENDS: readonly RecordingRow[] = [
+  {
+    case: "http-500-never",
+    ...told("service_error", "service", BOTH, HIGH_DEMAND, { prompts: 2 }),
+    why: "a passing failure with nothing shown is sent again",
+    drive: { retries: 1 },
+  },
+  {
+    case: "failed-rate-limit-never",
+    ...told("rate_limit", "limit", RETRY, TOKENS_PER_MINUTE, { prompts: 2, retryAfterMs: 400 }),
+    why: "sent again after the provider's own wait",
+    drive: { retries: 1 },
+  },
 ];

@@ -1,0 +1,194 @@
+/**
+ * Drives one recording through the whole product: a replay agent as a real child, and `ostler ask` in process. What the
+ * command line cannot say (several prompts, several sessions, a question that stays open) goes through the library.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import type { Backend } from "../../src/acp/ports.ts";
+import { createRuntime } from "../../src/acp/runtime.ts";
+import type { Turn } from "../../src/acp/types.ts";
+import { main } from "../../src/surfaces/cli/main.ts";
+import type { Io } from "../../src/surfaces/cli/io.ts";
+import { decideExitCode, type StopSignal } from "../../src/surfaces/shared/exit-code.ts";
+import { resultOf, type ResultLine } from "../../src/surfaces/shared/result.ts";
+import type { Drive } from "./expectation.ts";
+
+/** One recording and how to drive it. */
+export interface ReplayJob {
+  /** Absolute path of the `.jsonl`. */
+  readonly recording: string;
+  /** For runs through the library; the command line names it by `backend.profile`. */
+  readonly backend: Backend;
+  /** Prompts to send. */
+  readonly turns: number;
+  readonly drive: Drive;
+}
+
+/** What came of it. */
+export interface Replayed {
+  /** One result line per prompt. */
+  readonly results: readonly ResultLine[];
+  /** Everything that was printed; for a run through the library the results as JSON. */
+  readonly printed: string;
+  /** `session/prompt` frames that reached the agent. */
+  readonly prompts: number;
+  /** What its permission questions were answered with: an option id, or `cancelled`. */
+  readonly answers: readonly string[];
+}
+
+const AGENT = join(import.meta.dirname, "../fixtures/agents/replay.mjs");
+const PROMPT = "Please do the task.";
+/** How long an agent that ignores a cancel is waited for: long enough for one that answers. */
+const CANCEL_GRACE_S = 0.5;
+
+/** Plays one recording and returns what the product made of it. The working folder is removed again. */
+export async function replay(job: ReplayJob): Promise<Replayed> {
+  const folder = mkdtempSync(join(tmpdir(), "ostler-replay-"));
+  const log = join(folder, "agent.log");
+  mkdirSync(join(folder, "workspace"));
+  writeFileSync(log, "");
+  try {
+    const viaLibrary = job.turns > 1 || job.drive.holdPermission === true;
+    const { results, printed } = await (viaLibrary ? promptInProcess(job, folder, log) : askOnce(job, folder, log));
+    return { results, printed, ...readLog(log) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One prompt through `ostler ask --format json`. */
+async function askOnce(job: ReplayJob, folder: string, log: string) {
+  const { drive, backend } = job;
+  const config = join(folder, "config.json");
+  const command = [process.execPath, AGENT, job.recording, "--log", log];
+  const timeouts = { cancelGraceS: CANCEL_GRACE_S };
+  writeFileSync(
+    config,
+    JSON.stringify({ backends: { replay: { command, profile: backend.profile, air: backend.air } }, timeouts }),
+  );
+  const flags = ["--config", config, "--backend", "replay", "--format", "json"];
+  if (drive.approve !== undefined) flags.push("--approve", drive.approve);
+  if (drive.retries !== undefined) flags.push("--retries", String(drive.retries));
+  if (drive.timeoutS !== undefined) flags.push("--timeout", String(drive.timeoutS));
+  if (drive.model !== undefined) flags.push("--model", drive.model);
+
+  const stdout = new Collector();
+  const stderr = new Collector();
+  const stop = new AbortController();
+  using _ = drive.abortTurn === undefined ? undefined : abortAtGate(log, stop);
+  const io: Io = {
+    stdin: { kind: "other", shared: false, open: () => Readable.from([]) },
+    stdout,
+    stderr,
+    env: { ...agentEnvironment(folder), OSTLER_HOME: join(folder, "home") },
+    cwd: join(folder, "workspace"),
+    onSignal: (listener) => interruptWith(listener, stop.signal),
+  };
+  const exitCode = await main(["ask", ...flags, PROMPT], io);
+  const result: ResultLine = JSON.parse(stdout.text);
+  if (result.exitCode !== exitCode) throw new Error(`The result says exit ${result.exitCode}, main said ${exitCode}`);
+  return { results: [result], printed: stdout.text + stderr.text };
+}
+
+/** Several prompts on one session, or one on each of two, through the library. */
+async function promptInProcess(job: ReplayJob, folder: string, log: string) {
+  const { drive, backend, turns } = job;
+  const cwd = join(folder, "workspace");
+  await using runtime = await createRuntime({
+    backend,
+    command: { file: process.execPath, args: [AGENT, job.recording, "--log", log] },
+    cwd,
+    env: agentEnvironment(folder),
+    ...(drive.holdPermission && { permissions: untilCancelled }),
+  });
+  const first = await runtime.openSession({ cwd });
+  const results: ResultLine[] = [];
+  if (drive.twoSessions) {
+    const second = await runtime.openSession({ cwd });
+    const both = [first.prompt(PROMPT, { retries: 0 }), second.prompt(PROMPT, { retries: 0 })];
+    for (const turn of both) results.push(await resultOfTurn(turn, backend));
+  } else {
+    for (let turn = 1; turn <= turns; turn += 1) {
+      const stop = new AbortController();
+      using _ = drive.abortTurn === turn ? abortAtGate(log, stop) : undefined;
+      const options = { retries: 0, signal: stop.signal, timeouts: { cancelGraceMs: CANCEL_GRACE_S * 1000 } };
+      results.push(await resultOfTurn(first.prompt(PROMPT, options), backend, stop.signal));
+    }
+  }
+  return { results, printed: JSON.stringify(results) };
+}
+
+async function resultOfTurn(turn: Turn, backend: Backend, interrupted?: AbortSignal): Promise<ResultLine> {
+  const outcome = await turn.outcome;
+  const exitCode = decideExitCode({
+    outcome: outcome.kind,
+    ...(outcome.kind === "failed" && { failureKind: outcome.failure.kind }),
+    denied: outcome.denied.length > 0,
+    denialWanted: false,
+    ...(interrupted?.aborted && { signal: "SIGINT" }),
+  });
+  return resultOf(outcome, { backend: backend.id, exitCode });
+}
+
+/** A person who never answers. */
+function untilCancelled(_request: unknown, signal: AbortSignal): Promise<{ action: "cancel"; denied: false }> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve({ action: "cancel", denied: false }), { once: true });
+  });
+}
+
+/** Ctrl-C, as soon as `when` aborts. */
+function interruptWith(listener: (signal: StopSignal) => void, when: AbortSignal): () => void {
+  const interrupt = () => listener("SIGINT");
+  if (when.aborted) interrupt();
+  else when.addEventListener("abort", interrupt, { once: true });
+  return () => when.removeEventListener("abort", interrupt);
+}
+
+/** Aborts when the agent's log says that it waits for what ended the turn in the recording. */
+function abortAtGate(log: string, stop: AbortController): Disposable {
+  const look = () => {
+    if (existsSync(log) && readFileSync(log, "utf8").includes('"line":"waits for ')) stop.abort();
+  };
+  const watcher = watch(log, look);
+  look();
+  return { [Symbol.dispose]: () => watcher.close() };
+}
+
+function agentEnvironment(folder: string): Record<string, string> {
+  return { PATH: process.env["PATH"] ?? "", HOME: folder };
+}
+
+function readLog(log: string): Pick<Replayed, "prompts" | "answers"> {
+  const frames = readFileSync(log, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line): { frame?: ClientFrame } => JSON.parse(line))
+    .flatMap(({ frame }) => (frame === undefined ? [] : [frame]));
+  return {
+    prompts: frames.filter((frame) => frame.method === "session/prompt").length,
+    answers: frames.flatMap(({ result }) => (result?.outcome === undefined ? [] : [result.outcome])).map(wordFor),
+  };
+}
+
+interface ClientFrame {
+  readonly method?: string;
+  readonly result?: { readonly outcome?: PermissionOutcome };
+}
+
+type PermissionOutcome = { readonly outcome: string; readonly optionId?: string };
+
+function wordFor({ outcome, optionId }: PermissionOutcome): string {
+  return optionId ?? outcome;
+}
+
+class Collector extends Writable {
+  text = "";
+
+  override _write(chunk: Buffer | string, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
