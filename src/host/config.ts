@@ -1,0 +1,100 @@
+/**
+ * The configuration: the user's file, then project files from the root down to the working folder, then `--config`.
+ * Without any file nothing is validated and zod is not loaded.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { DEFAULT_CONFIG } from "./config-defaults.ts";
+import type { Config } from "./config-defaults.ts";
+import { ostlerPaths, shortPath } from "./paths.ts";
+import { systemCode } from "./system-code.ts";
+import { UsageError } from "./usage-error.ts";
+
+export { backendSettings } from "./config-defaults.ts";
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Sentences for the person, one per thing that was ignored or changed. */
+  readonly warnings: readonly string[];
+  /** The files that were read, lowest priority first. */
+  readonly sources: readonly string[];
+}
+
+/** One file that takes part, and whether somebody else may have written it. */
+export interface ConfigSource {
+  readonly file: string;
+  /** For warnings. */
+  readonly where: string;
+  readonly isProject: boolean;
+  readonly text: string | undefined;
+}
+
+const PROJECT_FILE = ".ostler.json";
+/** A config file is a page of text. What is larger is something else, and not worth the memory. */
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/**
+ * Reads and merges every config file. Throws {@link UsageError} when `configFile` cannot be read or when a backend's
+ * command or profile is unusable.
+ */
+export async function loadConfig(options: {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** `--config`. */
+  readonly configFile?: string;
+}): Promise<LoadedConfig> {
+  const sources = findSources(options);
+  if (sources.length === 0) return { config: DEFAULT_CONFIG, warnings: [], sources: [] };
+  const { mergeSources } = await import("./config-merge.ts");
+  return { ...mergeSources(sources), sources: sources.map(({ file }) => file) };
+}
+
+function findSources({ cwd, env, configFile }: Parameters<typeof loadConfig>[0]): ConfigSource[] {
+  const user = ostlerPaths(env).configFile;
+  const source = (file: string, isProject: boolean) => ({
+    file,
+    where: shortPath(file, env),
+    isProject,
+    text: readText(file),
+  });
+  const found = [];
+  if (exists(user)) found.push(source(user, false));
+  for (const file of projectFiles(cwd)) if (file !== user) found.push(source(file, true));
+  if (configFile !== undefined) found.push(explicitSource(resolve(cwd, configFile), env));
+  return found;
+}
+
+/** `.ostler.json` in the working folder and every folder above it, the outermost first. */
+function projectFiles(cwd: string): string[] {
+  const files: string[] = [];
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const file = join(folder, PROJECT_FILE);
+    if (exists(file)) files.unshift(file);
+    if (dirname(folder) === folder) return files;
+  }
+}
+
+/** `--config` was asked for by name, so a file that is not there is a mistake, and a pipe (`<(...)`) is fine. */
+function explicitSource(file: string, env: NodeJS.ProcessEnv): ConfigSource {
+  try {
+    return { file, where: shortPath(file, env), isProject: false, text: readFileSync(file, "utf8") };
+  } catch (error) {
+    const code = systemCode(error);
+    const why = code === "ENOENT" ? "does not exist" : code === "EISDIR" ? "is a folder" : `cannot be read (${code})`;
+    throw new UsageError(`The config file ${shortPath(file, env)} ${why}`, { cause: error });
+  }
+}
+
+function exists(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Undefined when it is there and cannot be read; a named pipe would hold the start up for ever. */
+function readText(file: string): string | undefined {
+  try {
+    const { size } = statSync(file);
+    return statSync(file).isFile() && size <= MAX_CONFIG_BYTES ? readFileSync(file, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}
