@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -344,15 +344,6 @@ test("--config is relative to the working folder", async () => {
   const { config } = await load({ configFile: "own.json" });
   expect(config.retry.retries).toBe(0);
 });
-
-test.runIf(process.getuid?.() !== 0)(
-  "a user's file without read permission: one warning, nothing approved",
-  async () => {
-    chmodSync(write(user, { approve: "all" }), 0);
-    const { config, warnings } = await load();
-    expect({ approve: config.approve, count: warnings.length }).toEqual({ approve: "none", count: 1 });
-  },
-);
 
 test.each([
   { from: "approve", content: { approve: "all" }, name: "approve" },
