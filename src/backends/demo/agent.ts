@@ -1,0 +1,163 @@
+/**
+ * The demo agent: a real ACP agent on stdio that answers without any model, so that a newcomer can see the product work
+ * and every outcome can be shown on request (`commands.ts`). This file is a program: it runs when it is loaded.
+ */
+import { Readable, Writable } from "node:stream";
+import type { AgentContext, ContentBlock, PromptRequest, PromptResponse } from "@agentclientprotocol/sdk/unstable";
+import { agent, ndJsonStream, RequestError } from "@agentclientprotocol/sdk/unstable";
+import { COMMANDS, sceneFor } from "./commands.ts";
+import type { DemoSession } from "./session.ts";
+import { configOptions, createSession, describeSession, MODELS, MODES } from "./session.ts";
+import { DemoTurn } from "./turn.ts";
+
+const FAILURE_RECORDS = { jetbrains: { air: { version: 1, capabilities: ["sessionFailure"] } } };
+
+const sessions = new Map<string, DemoSession>();
+let failureRecords = false;
+
+const connection = agent({ name: "ostler-demo" })
+  .onRequest("initialize", ({ params }) => {
+    failureRecords = negotiatesFailureRecords(params.clientCapabilities?._meta);
+    return {
+      protocolVersion: 1,
+      agentInfo: { name: "ostler-demo", title: "Ostler demo agent", version: "1.0.0" },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, embeddedContext: true },
+        sessionCapabilities: { list: {}, resume: {}, close: {} },
+      },
+      authMethods: [],
+      _meta: FAILURE_RECORDS,
+    };
+  })
+  .onRequest("session/new", ({ params, client }) => {
+    const session = createSession(params.cwd);
+    sessions.set(session.id, session);
+    advertiseCommands(client, session);
+    return { sessionId: session.id, ...describeSession(session) };
+  })
+  .onRequest("session/load", async ({ params, client }) => {
+    const session = sessionOf(params);
+    for (const { from, text } of session.history) {
+      const sessionUpdate = from === "user" ? "user_message_chunk" : "agent_message_chunk";
+      await client.notify("session/update", {
+        sessionId: session.id,
+        update: { sessionUpdate, content: { type: "text", text } },
+      });
+    }
+    advertiseCommands(client, session);
+    return describeSession(session);
+  })
+  .onRequest("session/resume", ({ params, client }) => {
+    const session = sessionOf(params);
+    advertiseCommands(client, session);
+    return describeSession(session);
+  })
+  .onRequest("session/list", ({ params }) => ({
+    sessions: [...sessions.values()]
+      .filter(({ cwd }) => params.cwd == null || params.cwd === cwd)
+      .map(({ id, cwd, history, updatedAt }) => ({
+        sessionId: id,
+        cwd,
+        title: history[0]?.text ?? null,
+        updatedAt: updatedAt.toISOString(),
+      })),
+  }))
+  .onRequest("session/close", ({ params }) => {
+    sessionOf(params).running?.abort();
+    sessions.delete(params.sessionId);
+    return {};
+  })
+  .onRequest("session/set_mode", ({ params }) => {
+    if (!MODES.some(({ id }) => id === params.modeId))
+      throw RequestError.invalidParams({ modeId: params.modeId }, "no such mode");
+    sessionOf(params).modeId = params.modeId;
+    return {};
+  })
+  .onRequest("session/set_config_option", ({ params }) => {
+    const session = sessionOf(params);
+    const model = MODELS.find(({ value }) => value === params.value);
+    if (params.configId !== "model" || model === undefined)
+      throw RequestError.invalidParams({ configId: params.configId, value: params.value }, "no such option or value");
+    session.modelId = model.value;
+    return { configOptions: configOptions(session) };
+  })
+  .onRequest("session/prompt", ({ params, client }) => prompt(sessionOf(params), params.prompt, client))
+  .onNotification("session/cancel", ({ params }) => sessions.get(params.sessionId)?.running?.abort())
+  .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+
+await connection.closed;
+process.exit(0);
+
+async function prompt(session: DemoSession, blocks: PromptRequest["prompt"], client: AgentContext) {
+  if (session.running !== undefined) throw RequestError.invalidRequest(undefined, "Prompt already in progress");
+  const running = new AbortController();
+  session.running = running;
+  const text = blocks.map(textOf).join("\n").trim();
+  const { scene, argument } = sceneFor(text);
+  const turn = new DemoTurn({
+    client,
+    session,
+    prompt: text,
+    argument,
+    attachments: blocks.filter(({ type }) => type !== "text").length,
+    failureRecords,
+    signal: running.signal,
+  });
+  try {
+    const end = (await scene(turn)) ?? "end_turn";
+    const response = typeof end === "string" ? { stopReason: end } : end;
+    return { stopReason: "end_turn", usage: turn.usage, ...response } satisfies PromptResponse;
+  } catch (error) {
+    if (!running.signal.aborted) throw error;
+    return { stopReason: "cancelled", usage: turn.usage } satisfies PromptResponse;
+  } finally {
+    session.running = undefined;
+    session.updatedAt = new Date();
+    session.history.push({ from: "user", text }, { from: "agent", text: turn.text });
+  }
+}
+
+function sessionOf({ sessionId }: { readonly sessionId: string }): DemoSession {
+  const session = sessions.get(sessionId);
+  if (session === undefined) throw RequestError.sessionNotFound(sessionId);
+  return session;
+}
+
+/** After the answer to the request at hand: a client cannot place an update of a session whose id it does not know yet. */
+function advertiseCommands(client: AgentContext, { id }: DemoSession): void {
+  setImmediate(() => {
+    void client.notify("session/update", {
+      sessionId: id,
+      update: {
+        sessionUpdate: "available_commands_update",
+        availableCommands: COMMANDS.map(({ name, description, argument }) => ({
+          name,
+          description,
+          input: argument === undefined ? null : { hint: argument },
+        })),
+      },
+    });
+  });
+}
+
+function textOf(block: ContentBlock): string {
+  return block.type === "text" ? block.text : "";
+}
+
+/** As the AIR contract asks: an integer version of 1 or more, and the exact name in the list. */
+function negotiatesFailureRecords(meta: unknown): boolean {
+  const air = property(property(meta, "jetbrains"), "air");
+  const version = property(air, "version");
+  const capabilities = property(air, "capabilities");
+  return (
+    Number.isInteger(version) &&
+    Number(version) >= 1 &&
+    Array.isArray(capabilities) &&
+    capabilities.includes("sessionFailure")
+  );
+}
+
+function property(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+}

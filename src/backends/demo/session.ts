@@ -1,0 +1,63 @@
+/** Sessions of the demo agent. They live in the memory of its process and end with it. */
+import { randomUUID } from "node:crypto";
+import type { NewSessionResponse, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk/unstable";
+
+/** `ask` asks before a tool acts; `auto` does not. */
+export const MODES = [
+  { id: "ask", name: "Ask", description: "Asks before it acts" },
+  { id: "auto", name: "Auto", description: "Acts without asking" },
+] as const;
+
+export const MODELS = [
+  { value: "demo-small", name: "Demo small", description: "Says what it was asked" },
+  { value: "demo-large", name: "Demo large", description: "Says the same, under a longer name" },
+] as const;
+
+/** One conversation: what it may do, what was said, and the turn that runs in it. */
+export interface DemoSession {
+  readonly id: string;
+  readonly cwd: string;
+  readonly history: { readonly from: "user" | "agent"; readonly text: string }[];
+  /** Titles that were answered with an `always` option. */
+  readonly alwaysAllowed: Set<string>;
+  readonly alwaysRejected: Set<string>;
+  modeId: string;
+  modelId: string;
+  updatedAt: Date;
+  /** Cancels the turn that is running. */
+  running?: AbortController | undefined;
+}
+
+/** A fresh session in the mode that asks. */
+export function createSession(cwd: string): DemoSession {
+  return {
+    id: randomUUID(),
+    cwd,
+    history: [],
+    alwaysAllowed: new Set(),
+    alwaysRejected: new Set(),
+    modeId: MODES[0].id,
+    modelId: MODELS[0].value,
+    updatedAt: new Date(),
+  };
+}
+
+/** What `session/new`, `load` and `resume` answer about a session. */
+export function describeSession(session: DemoSession): Pick<NewSessionResponse, "modes" | "configOptions"> {
+  const modes: SessionModeState = { currentModeId: session.modeId, availableModes: [...MODES] };
+  return { modes, configOptions: configOptions(session) };
+}
+
+/** The options of a session with their current values. */
+export function configOptions(session: DemoSession): SessionConfigOption[] {
+  return [
+    {
+      id: "model",
+      name: "Model",
+      category: "model",
+      type: "select",
+      currentValue: session.modelId,
+      options: [...MODELS],
+    },
+  ];
+}

@@ -1,0 +1,155 @@
+/** What a scene of the demo agent can do in its turn: speak, use pretended tools, ask for permission, fail. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type {
+  AgentContext,
+  PromptResponse,
+  SessionUpdate,
+  StopReason,
+  ToolCall,
+  ToolCallUpdate,
+} from "@agentclientprotocol/sdk/unstable";
+import { RequestError } from "@agentclientprotocol/sdk/unstable";
+import type { Permission } from "./permissions.ts";
+import { PERMISSION_OPTIONS, permissionWithoutAsking, takeAnswer } from "./permissions.ts";
+import type { DemoSession } from "./session.ts";
+
+/** A chunk as a reader's eye takes it in, and slow enough to be seen as a stream. */
+const WORDS_PER_CHUNK = 4;
+const CHUNK_PAUSE_MS = 15;
+/** The usual rule of thumb; the demo agent has no tokenizer. */
+const CHARS_PER_TOKEN = 4;
+
+/** How a scene ends: a stop reason, or a whole response; nothing = `end_turn`. A thrown RequestError rejects the prompt. */
+export type SceneEnd = StopReason | Partial<PromptResponse> | void;
+/** One thing the demo agent can show. */
+export type Scene = (turn: DemoTurn) => Promise<SceneEnd>;
+
+/** A failure as a scene states it; how it travels depends on what the client negotiated. */
+export interface DemoFailure {
+  readonly category: string;
+  readonly title: string;
+  readonly actions?: readonly string[];
+  /** `data.errorKind` for a client without failure records, in the words of claude-agent-acp. */
+  readonly errorKind: string;
+}
+
+export interface DemoTurnOptions {
+  readonly client: AgentContext;
+  readonly session: DemoSession;
+  readonly prompt: string;
+  /** The prompt without the command word. */
+  readonly argument: string;
+  readonly attachments: number;
+  /** The client negotiated `sessionFailure`. */
+  readonly failureRecords: boolean;
+  readonly signal: AbortSignal;
+}
+
+export class DemoTurn {
+  readonly options: DemoTurnOptions;
+  readonly id = randomUUID();
+  #messageId = randomUUID();
+  #revision = 0;
+  #toolCalls = 0;
+  #text = "";
+
+  constructor(options: DemoTurnOptions) {
+    this.options = options;
+  }
+
+  /** The answer so far. */
+  get text(): string {
+    return this.#text;
+  }
+
+  get usage(): NonNullable<PromptResponse["usage"]> {
+    const inputTokens = Math.ceil(this.options.prompt.length / CHARS_PER_TOKEN);
+    const outputTokens = Math.ceil(this.#text.length / CHARS_PER_TOKEN);
+    return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+  }
+
+  update(update: SessionUpdate): Promise<void> {
+    return this.options.client.notify("session/update", { sessionId: this.options.session.id, update });
+  }
+
+  /** One chunk of the answer, as it is; throws when the turn is cancelled. */
+  async say(text: string): Promise<void> {
+    this.options.signal.throwIfAborted();
+    this.#text += text;
+    await this.update({
+      sessionUpdate: "agent_message_chunk",
+      content: { type: "text", text },
+      messageId: this.#messageId,
+    });
+  }
+
+  /** The answer in several chunks, at a pace that can be watched. */
+  async stream(text: string): Promise<void> {
+    const words = text.match(/\S+\s*|\s+/g) ?? [];
+    for (let at = 0; at < words.length; at += WORDS_PER_CHUNK) {
+      if (at > 0) await this.pause(CHUNK_PAUSE_MS);
+      await this.say(words.slice(at, at + WORDS_PER_CHUNK).join(""));
+    }
+  }
+
+  think(text: string): Promise<void> {
+    const content = { type: "text" as const, text };
+    return this.update({ sessionUpdate: "agent_thought_chunk", content, messageId: `${this.#messageId}:thought` });
+  }
+
+  /** What follows takes the place of all that was said, as a new message: a harness that starts its answer again. */
+  startAgain(): void {
+    this.#messageId = randomUUID();
+    this.#text = "";
+  }
+
+  /** Waits, and throws when the turn is cancelled meanwhile. */
+  pause(ms: number): Promise<void> {
+    return delay(ms, undefined, { signal: this.options.signal });
+  }
+
+  /** Announces a tool call and returns its id. */
+  async startTool(call: Omit<ToolCall, "toolCallId">): Promise<string> {
+    this.#toolCalls += 1;
+    const toolCallId = `${this.id}:tool:${this.#toolCalls}`;
+    await this.update({ sessionUpdate: "tool_call", status: "pending", ...call, toolCallId });
+    return toolCallId;
+  }
+
+  updateTool(toolCallId: string, change: Omit<ToolCallUpdate, "toolCallId">): Promise<void> {
+    return this.update({ sessionUpdate: "tool_call_update", toolCallId, ...change });
+  }
+
+  /** Whether a tool may act: the mode and earlier `always` answers decide, else the client is asked. */
+  async mayAct(toolCallId: string, title: string): Promise<Permission> {
+    const { session, client } = this.options;
+    const known = permissionWithoutAsking(session, title);
+    if (known !== undefined) return known;
+    const { outcome } = await client.request("session/request_permission", {
+      sessionId: session.id,
+      toolCall: { toolCallId, title },
+      options: [...PERMISSION_OPTIONS],
+    });
+    return takeAnswer(session, title, outcome);
+  }
+
+  /** Sends a failure record beside the answer; a client that did not negotiate records hears nothing. */
+  async record(severity: "warning" | "error", failure: Omit<DemoFailure, "errorKind">): Promise<void> {
+    if (!this.options.failureRecords) return;
+    await this.update({ sessionUpdate: "session_info_update", _meta: this.#failureMeta(severity, failure) });
+  }
+
+  /** Ends the turn as failed: a record on the result, or a JSON-RPC error where the client cannot read records. */
+  fail(failure: DemoFailure): Partial<PromptResponse> {
+    if (!this.options.failureRecords)
+      throw new RequestError(-32603, `Internal error: ${failure.title}`, { errorKind: failure.errorKind });
+    return { stopReason: "end_turn", _meta: this.#failureMeta("error", failure) };
+  }
+
+  #failureMeta(severity: "warning" | "error", { category, title, actions = [] }: Omit<DemoFailure, "errorKind">) {
+    this.#revision += 1;
+    const sessionFailure = { id: `${this.id}:error`, revision: this.#revision, category, severity, title, actions };
+    return { jetbrains: { air: { version: 1, sessionFailure } } };
+  }
+}
