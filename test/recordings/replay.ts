@@ -9,6 +9,7 @@ import { Readable, Writable } from "node:stream";
 import type { Backend } from "../../src/acp/ports.ts";
 import { createRuntime } from "../../src/acp/runtime.ts";
 import type { Turn } from "../../src/acp/types.ts";
+import { createPermissionPolicy } from "../../src/host/permissions.ts";
 import { main } from "../../src/surfaces/cli/main.ts";
 import type { Io } from "../../src/surfaces/cli/io.ts";
 import { decideExitCode, type StopSignal } from "../../src/surfaces/shared/exit-code.ts";
@@ -101,7 +102,9 @@ async function promptInProcess(job: ReplayJob, folder: string, log: string) {
     command: { file: process.execPath, args: [AGENT, job.recording, "--log", log] },
     cwd,
     env: agentEnvironment(folder),
-    ...(drive.holdPermission && { permissions: untilCancelled }),
+    permissions: drive.holdPermission
+      ? untilCancelled
+      : createPermissionPolicy({ approve: drive.approve ?? "reads", workspace: cwd }),
   });
   const first = await runtime.openSession({ cwd });
   const results: ResultLine[] = [];
