@@ -62,9 +62,11 @@ export function anthropicError(type: string, message: string, more: JsonObject =
 const dialect: Dialect<AnthropicStep> = {
   roleOf({ method, path, body }) {
     if (method !== "POST" || path !== "/v1/messages") return "other";
-    const tools = body?.["tools"];
-    // Side calls carry no tools; the turn always does.
-    return Array.isArray(tools) && tools.length > 0 ? "turn" : "title";
+    const { tools, messages } = body ?? {};
+    // The request for a title carries no tools; the turn and the suggestion that follows a good one do.
+    if (!Array.isArray(tools) || tools.length === 0) return "title";
+    const lastMessage: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+    return JSON.stringify(lastMessage ?? "").includes("[SUGGESTION MODE") ? "suggestion" : "turn";
   },
 
   answerTurn(step, exchange) {
@@ -109,6 +111,7 @@ const dialect: Dialect<AnthropicStep> = {
     if (request.role === "title") {
       return sendMessage(exchange, [{ type: "text", text: JSON.stringify({ title: "Scripted title" }) }], "end_turn");
     }
+    if (request.role === "suggestion") return sendMessage(exchange, [{ type: "text", text: "Go on" }], "end_turn");
     if (request.path === "/v1/messages/count_tokens") return sendJson(response, 200, { input_tokens: 120 });
     if (request.method === "HEAD") return void response.writeHead(200).end();
     return sendJson(response, 404, anthropicError("not_found_error", "Not found"));

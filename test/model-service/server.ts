@@ -6,6 +6,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * Why a harness made a request: `turn` is the prompt of the user and what follows from it; `title`, `suggestion`,
@@ -143,10 +144,16 @@ export function sendEvent(response: ServerResponse, event: JsonObject & { readon
   response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-/** Destroys the connection once everything written so far has left the process. */
-export function cutStream(response: ServerResponse): void {
-  response.write("", () => response.destroy());
+/**
+ * Destroys the connection a moment after what was written last: without the pause Claude Code reads the text and the end
+ * in one go and drops the text (claude-agent-acp wire notes, point 9).
+ */
+export async function cutStream(response: ServerResponse): Promise<void> {
+  await delay(CUT_AFTER_MS);
+  response.destroy();
 }
+
+const CUT_AFTER_MS = 300;
 
 async function readRequest(incoming: IncomingMessage): Promise<Omit<LoggedRequest, "role">> {
   let text = "";
