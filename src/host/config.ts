@@ -85,8 +85,13 @@ function explicitSource(file: string, env: NodeJS.ProcessEnv): ConfigSource {
   }
 }
 
+/** A file in a folder that is closed to us is there as far as we know: it may forbid something. */
 function exists(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 /** Undefined when it is there and cannot be read; a named pipe would hold the start up for ever. */

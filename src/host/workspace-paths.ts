@@ -1,0 +1,90 @@
+/**
+ * Whether a tool call stays inside the workspace, by the paths in its own frame and by what those paths are on disk.
+ * Every doubt counts as outside.
+ */
+import { lstat, realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Where a tool call says it goes. */
+export interface ReachedPaths {
+  readonly paths: readonly string[];
+  /** A search pattern leaves its folder by itself, or the input is too deep to be read whole. */
+  readonly isOpenEnded: boolean;
+  /** A program would run, whatever the call is labelled as (codex labels `cat file` as reading). */
+  readonly runsCommand: boolean;
+}
+
+const PATH_KEY = /(?:path|file|filename|dir|directory|folder|cwd|root|ur[il])s?$/i;
+const PATTERN_KEY = /^(?:pattern|glob|include)s?$/i;
+const COMMAND_KEY = /^(?:command|cmd|script|shell)s?$/i;
+/** Starts at the root or home folder (also inside `{a,b}`), or climbs: a wildcard before `..` may stand for nothing. */
+const LEAVES_FOLDER = /(?:^|[{,(|])\s*[/~]|(?:^|[\\/{,(|])\.\.(?:$|[\\/},)|])|^[a-z]+:\/\//i;
+/** Deeper or larger than the input of any read tool in the recordings (3 levels, a dozen values). */
+const MAX_DEPTH = 6;
+const MAX_VALUES = 1000;
+
+/** Collects the paths that the raw input of a tool call names, at any depth (kiro: `operations[].path`). */
+export function readReachedPaths(rawInput: unknown): ReachedPaths {
+  const paths: string[] = [];
+  let isOpenEnded = false;
+  let runsCommand = false;
+  let values = 0;
+  const visit = (value: unknown, key: string, depth: number): void => {
+    if (depth > MAX_DEPTH || ++values > MAX_VALUES) isOpenEnded = true;
+    else if (Array.isArray(value)) for (const element of value) visit(element, key, depth + 1);
+    else if (typeof value === "object" && value !== null) {
+      for (const [name, inner] of Object.entries(value)) visit(inner, name, depth + 1);
+    } else if (typeof value === "string" && PATH_KEY.test(key)) paths.push(value);
+    else if (typeof value === "string" && PATTERN_KEY.test(key)) isOpenEnded ||= LEAVES_FOLDER.test(value);
+    if (COMMAND_KEY.test(key)) runsCommand = true;
+  };
+  visit(rawInput, "", 0);
+  return { paths, isOpenEnded, runsCommand };
+}
+
+/** Whether the path, with every symbolic link followed, lies in one of the folders. Relative to the first of them. */
+export async function isInside(path: string, folders: readonly string[]): Promise<boolean> {
+  const target = await resolveLinks(toAbsolute(path, folders[0] ?? sep));
+  if (target === undefined) return false;
+  const roots = await Promise.all(folders.map((folder) => resolveLinks(resolve(folder))));
+  return roots.some((root) => root !== undefined && contains(root, target));
+}
+
+function toAbsolute(path: string, folder: string): string {
+  if (path.startsWith("file:")) return URL.canParse(path) ? fileUrlPath(path) : sep;
+  // Another scheme is no file, and no path of ours: the root stands for "outside".
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) return sep;
+  if (path === "~" || path.startsWith("~/")) return join(homedir(), path.slice(1));
+  return resolve(folder, path);
+}
+
+function fileUrlPath(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    return sep;
+  }
+}
+
+/** What the path is on disk; the part that does not exist yet is kept. Undefined when it cannot be told. */
+async function resolveLinks(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch {
+    // A link to nowhere may lead anywhere by the time it is read; what exists but cannot be resolved is as unknown.
+    const exists = await lstat(path).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== "ENOENT",
+    );
+    if (exists || dirname(path) === path) return undefined;
+    const parent = await resolveLinks(dirname(path));
+    return parent === undefined ? undefined : join(parent, basename(path));
+  }
+}
+
+function contains(root: string, target: string): boolean {
+  const way = relative(root, target);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
