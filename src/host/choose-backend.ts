@@ -19,10 +19,10 @@ export function chooseBackend(options: {
   const { config, isTty, isInstalled } = options;
   const backend = config.defaultBackend ?? AUTO_BACKENDS.find(isInstalled);
   if (backend !== undefined) return { backend };
-  const commands = AUTO_BACKENDS.map((name) => `  ${name}: ${installCommand(name) ?? ""}`).join("\n");
-  if (!isTty) return { none: `No agent is installed. Install one of these:\n${commands}` };
+  const commands = AUTO_BACKENDS.map((name) => `${name} (${installCommand(name) ?? ""})`).join(", ");
+  if (!isTty) return { none: `No agent is installed. Install one of these: ${commands}` };
   return {
     backend: "demo",
-    notice: `No agent is installed, so the built-in demo agent answers, without any model. To install a real one:\n${commands}`,
+    notice: `No agent is installed, so the built-in demo agent answers, without any model. Real ones to install: ${commands}`,
   };
 }

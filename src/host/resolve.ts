@@ -114,6 +114,7 @@ function isNodeScript(file: string): boolean {
   return /^#!.*\bnode\b/.test(head.toString("latin1"));
 }
 
+/** The install command comes first: what follows may be long, and is cut where space is short. */
 function missingSentence(facts: {
   backend: string;
   program: string;
@@ -124,12 +125,12 @@ function missingSentence(facts: {
   env: NodeJS.ProcessEnv;
 }): string {
   const { backend, program, isPath, searched, faults, install, env } = facts;
-  const hint = install === undefined ? "" : `. Install it with: ${install}`;
+  const hint = install === undefined ? "" : ` (install it with: ${install})`;
   const short = searched.map((place) => shortPath(place, env));
-  if (isPath) return `The agent ${backend} cannot be started: ${faults[0] ?? `${short[0]} ${ABSENT}`}${hint}`;
+  if (isPath) return `The agent ${backend} cannot be started${hint}: ${faults[0] ?? `${short[0]} ${ABSENT}`}`;
   const named = short.length <= FOLDERS_NAMED ? short : [...short.slice(0, FOLDERS_NAMED - 1), short.at(-1)!];
   const unnamed = short.length - named.length;
   const folders = named.join(", ") + (unnamed > 0 ? ` and ${unnamed} other folders of PATH` : "");
-  const found = faults.length > 0 ? ` (${faults.join(", ")})` : "";
-  return `The agent ${backend} is not installed: ${program} is not in ${folders}${found}${hint}`;
+  const found = faults.length > 0 ? `; ${faults.join(", ")}` : "";
+  return `The agent ${backend} is not installed${hint}: ${program} is not in ${folders}${found}`;
 }

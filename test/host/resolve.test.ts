@@ -100,7 +100,7 @@ test("missing: exactly the folders that were searched, and the install command",
       searched: [join(home, "one"), join(home, "two"), join(home, adaptersBin)],
       install: "ostler backends install codex",
       sentence:
-        "The agent codex is not installed: codex-acp is not in ~/one, ~/two, ~/home/adapters/node_modules/.bin. Install it with: ostler backends install codex",
+        "The agent codex is not installed (install it with: ostler backends install codex): codex-acp is not in ~/one, ~/two, ~/home/adapters/node_modules/.bin",
     },
   });
 });

@@ -1,0 +1,214 @@
+/**
+ * The composition root: configuration and options in, running agents out. Picks the backend, finds its program, builds
+ * its environment and its permission policy; what happens after that is the runtime's.
+ */
+import { resolve } from "node:path";
+import { startError } from "../acp/death.ts";
+import { plainVerdict } from "../acp/make-failure.ts";
+import type { Approval, FailureSink } from "../acp/ports.ts";
+import { createRuntime } from "../acp/runtime.ts";
+import type { Runtime } from "../acp/runtime.ts";
+import { backendFor } from "../backends/registry.ts";
+import type { Profile } from "../errors/failure.ts";
+import { chooseBackend } from "./choose-backend.ts";
+import { splitCommandLine } from "./command-line.ts";
+import { BUILT_IN_BACKENDS, backendSettings } from "./config-defaults.ts";
+import type { BackendSettings, Config } from "./config-defaults.ts";
+import { loadConfig } from "./config.ts";
+import type { LoadedConfig } from "./config.ts";
+import { childEnvironment } from "./environment.ts";
+import { nearestName } from "./nearest-name.ts";
+import { ostlerPaths } from "./paths.ts";
+import type { Paths } from "./paths.ts";
+import { createPermissionPolicy } from "./permissions.ts";
+import type { AskPerson } from "./permissions.ts";
+import { profileOfCommand } from "./profile.ts";
+import { resolveCommand } from "./resolve.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Where the configuration and the environment come from. */
+export interface HostOptions {
+  /** Default: this process's. One snapshot serves the look-up of programs and the agents alike. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Default: this process's. Project files are looked for from here upward. */
+  readonly cwd?: string;
+  /** `--config`. */
+  readonly configFile?: string;
+  /** Instead of reading files. */
+  readonly loaded?: LoadedConfig;
+  /** `serve` passes an allow-list of variables, `ask` (default) the user's own environment. */
+  readonly surface?: "ask" | "serve";
+}
+
+/** Which agent to start, and what it may do. */
+export interface OpenRuntimeOptions {
+  /** A name; absent = the configuration's default, else the first one installed. */
+  readonly backend?: string;
+  /** Instead of a name: the command line of any ACP agent. */
+  readonly agent?: string;
+  /** Whose wire habits `agent` has. Default: by the name of its program, else `generic`. */
+  readonly profile?: Profile;
+  /** Default: the host's. */
+  readonly cwd?: string;
+  /** Default: the configuration's. */
+  readonly approve?: Approval;
+  /** Folders besides `cwd` in which reading is approved. */
+  readonly additionalDirectories?: readonly string[];
+  /** Asks a person about what is not approved by itself. */
+  readonly ask?: AskPerson;
+  /** A person is watching: with no agent installed the demo answers instead of an error. Default false. */
+  readonly isTty?: boolean;
+  readonly sink?: FailureSink;
+  readonly signal?: AbortSignal;
+}
+
+/** A running agent, what was decided for it, and a sentence for the person where the choice needs one. */
+export interface OpenedRuntime {
+  readonly runtime: Runtime;
+  readonly backend: string;
+  readonly settings: BackendSettings;
+  readonly notice?: string;
+}
+
+/** Owns every agent it started. */
+export interface Host extends AsyncDisposable {
+  readonly config: Config;
+  /** What was ignored or changed while the configuration was read. */
+  readonly warnings: readonly string[];
+  readonly paths: Paths;
+  /**
+   * Starts an agent. Throws UsageError for an unknown backend or an unreadable command line, else an error with
+   * `failure`: kind `agent_spawn` for a program that is not installed, and whatever `createRuntime` throws.
+   */
+  openRuntime(options?: OpenRuntimeOptions): Promise<OpenedRuntime>;
+  /** Stops every agent, the last one first. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What an agent is, before anything is looked up or started. */
+interface Selection {
+  readonly backend: string;
+  readonly settings: BackendSettings;
+  readonly notice?: string;
+}
+
+/** The name of an agent that was given as a command line. */
+const AD_HOC = "agent";
+
+/** Reads the configuration and makes a host. Throws UsageError, see `loadConfig`. */
+export async function createHost(options: HostOptions = {}): Promise<Host> {
+  const { env = process.env, cwd = process.cwd(), configFile, surface = "ask" } = options;
+  const loaded = options.loaded ?? (await loadConfig({ cwd, env, ...(configFile !== undefined && { configFile }) }));
+  return new ComposedHost({ loaded, env, cwd, surface });
+}
+
+class ComposedHost implements Host {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+  readonly paths: Paths;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #cwd: string;
+  readonly #surface: "ask" | "serve";
+  readonly #runtimes = new AsyncDisposableStack();
+  #closing: Promise<void> | undefined;
+
+  constructor(facts: { loaded: LoadedConfig; env: NodeJS.ProcessEnv; cwd: string; surface: "ask" | "serve" }) {
+    this.config = facts.loaded.config;
+    this.warnings = facts.loaded.warnings;
+    this.paths = ostlerPaths(facts.env);
+    this.#env = facts.env;
+    this.#cwd = facts.cwd;
+    this.#surface = facts.surface;
+  }
+
+  async openRuntime(options: OpenRuntimeOptions = {}): Promise<OpenedRuntime> {
+    const selection = this.#select(options);
+    const { settings } = selection;
+    const cwd = resolve(this.#cwd, options.cwd ?? ".");
+    const resolution = this.#find(selection.backend, settings.command);
+    if ("missing" in resolution) {
+      const { sentence, searched } = resolution.missing;
+      throw notInstalled(sentence, `Searched:\n${searched.join("\n")}`);
+    }
+    const backend = backendFor(selection.backend, settings);
+    const approve = options.approve ?? this.config.approve;
+    const { timeouts, limits } = this.config;
+    const runtime = await createRuntime({
+      backend,
+      command: resolution.found,
+      cwd,
+      env: childEnvironment({ env: this.#env, surface: this.#surface, profile: backend.profile, settings }),
+      approval: approve,
+      permissions: createPermissionPolicy({ ...options, approve, workspace: cwd }),
+      timeouts: {
+        handshakeMs: timeouts.handshakeS * 1000,
+        sessionMs: timeouts.sessionS * 1000,
+        permissionMs: timeouts.permissionS * 1000,
+      },
+      lineBytes: limits.lineBytes,
+      ...(options.sink !== undefined && { sink: options.sink }),
+      ...(options.signal !== undefined && { signal: options.signal }),
+    });
+    if (this.#runtimes.disposed) {
+      await runtime.stop();
+      throw new UsageError("The host was closed while the agent started");
+    }
+    this.#runtimes.use(runtime);
+    return { runtime, ...selection };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#runtimes.disposeAsync();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #select({ backend, agent, profile, isTty = false }: OpenRuntimeOptions): Selection {
+    if (agent !== undefined) {
+      if (backend !== undefined) throw new UsageError("Either a backend or the command line of an agent, not both");
+      return { backend: AD_HOC, settings: this.#settings(AD_HOC, splitCommandLine(agent), profile) };
+    }
+    if (backend !== undefined) {
+      this.#checkName(backend);
+      return { backend, settings: this.#settings(backend, undefined, profile) };
+    }
+    const isInstalled = (name: string) => "found" in this.#find(name, backendSettings(this.config, name).command);
+    const choice = chooseBackend({ config: this.config, isTty, isInstalled });
+    if ("none" in choice) throw notInstalled(choice.none);
+    return { ...choice, settings: this.#settings(choice.backend, undefined, profile) };
+  }
+
+  #settings(name: string, command: readonly string[] | undefined, profile: Profile | undefined): BackendSettings {
+    const settings = backendSettings(this.config, command === undefined ? name : "");
+    const started = command ?? settings.command;
+    const isBuiltIn = (BUILT_IN_BACKENDS as readonly string[]).includes(name);
+    const habits = profile ?? settings.profile ?? (isBuiltIn ? undefined : profileOfCommand(started ?? []));
+    return {
+      ...settings,
+      ...(started !== undefined && { command: started }),
+      ...(habits !== undefined && { profile: habits }),
+    };
+  }
+
+  #checkName(name: string): void {
+    const names = [...new Set([...BUILT_IN_BACKENDS, ...Object.keys(this.config.backends)])];
+    if (names.includes(name)) return;
+    const near = nearestName(name, names);
+    const hint = near === undefined ? `there are ${names.join(", ")}` : `did you mean "${near}"?`;
+    throw new UsageError(`No backend is called ${JSON.stringify(name)} (${hint})`);
+  }
+
+  #find(backend: string, command: readonly string[] | undefined) {
+    const where = { cwd: this.#cwd, env: this.#env, paths: this.paths };
+    return resolveCommand({ backend, ...(command !== undefined && { command }), ...where });
+  }
+}
+
+/** The failure of a program that is not there: the same kind, and so the same exit code, as one that will not start. */
+function notInstalled(title: string, details?: string): Error {
+  const verdict = plainVerdict("agent_spawn", "not-installed");
+  return startError({ verdict, source: "spawn", title, ...(details !== undefined && { details }) }, undefined);
+}
