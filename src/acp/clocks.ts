@@ -43,10 +43,15 @@ export function nextDeadline(
   return next;
 }
 
-/** Runs {@link nextDeadline} against real time with one timer. Noting a frame costs one clock read, no timer. */
+/** The clocks are looked at this often: a frame or a tool call then costs no timer of its own. */
+const LOOK_MS = 1000;
+const MIN_LOOK_MS = 10;
+
+/** Runs {@link nextDeadline} against real time. */
 export class TurnClocks {
   readonly #timeouts: TurnTimeouts;
   readonly #onExpire: (clock: ClockName) => void;
+  readonly #lookMs: number;
   readonly #tools = new Map<string, number>();
   readonly #startedAt = performance.now();
   #attemptStartedAt = this.#startedAt;
@@ -54,12 +59,13 @@ export class TurnClocks {
   #lastFrameAt = this.#startedAt;
   #holds = 0;
   #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
 
   constructor(timeouts: TurnTimeouts, onExpire: (clock: ClockName) => void) {
     this.#timeouts = timeouts;
     this.#onExpire = onExpire;
-    this.#schedule();
+    const shortest = Math.min(timeouts.idleMs, timeouts.toolMs, timeouts.firstByteMs);
+    this.#lookMs = Math.max(MIN_LOOK_MS, Math.min(LOOK_MS, shortest / 4));
+    this.#look();
   }
 
   /** Milliseconds until the wall deadline. */
@@ -77,7 +83,6 @@ export class TurnClocks {
     this.#lastFrameAt = this.#attemptStartedAt;
     this.#firstFrameAt = undefined;
     this.#tools.clear();
-    this.#schedule();
   }
 
   frame(): void {
@@ -87,14 +92,13 @@ export class TurnClocks {
 
   toolStarted(toolCallId: string): void {
     if (!this.#tools.has(toolCallId)) this.#tools.set(toolCallId, performance.now());
-    this.#schedule();
   }
 
   toolEnded(toolCallId: string): void {
     this.#tools.delete(toolCallId);
   }
 
-  /** Stops the idle clock until the returned function is called. */
+  /** Stops every clock but the wall until the returned function is called. */
   hold(): () => void {
     this.#holds += 1;
     let held = true;
@@ -103,38 +107,28 @@ export class TurnClocks {
       held = false;
       this.#holds -= 1;
       this.#lastFrameAt = performance.now();
-      this.#schedule();
     };
   }
 
   stop(): void {
-    this.#stopped = true;
     clearTimeout(this.#timer);
   }
 
-  #state(): ClockState {
+  #look(): void {
     const [oldestToolAt] = this.#tools.values();
-    return {
-      startedAt: this.#startedAt,
-      attemptStartedAt: this.#attemptStartedAt,
-      firstFrameAt: this.#firstFrameAt,
-      lastFrameAt: this.#lastFrameAt,
-      oldestToolAt,
-      held: this.#holds > 0,
-    };
-  }
-
-  /** The timer may strike early (a frame came since): then it is set again. */
-  #schedule(): void {
-    if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    const { clock, at } = nextDeadline(this.#state(), this.#timeouts);
+    const { clock, at } = nextDeadline(
+      {
+        startedAt: this.#startedAt,
+        attemptStartedAt: this.#attemptStartedAt,
+        firstFrameAt: this.#firstFrameAt,
+        lastFrameAt: this.#lastFrameAt,
+        oldestToolAt,
+        held: this.#holds > 0,
+      },
+      this.#timeouts,
+    );
     const left = at - performance.now();
-    if (left <= 0) {
-      this.stop();
-      this.#onExpire(clock);
-      return;
-    }
-    this.#timer = setTimeout(() => this.#schedule(), Math.min(Math.ceil(left), 2 ** 31 - 1));
+    if (left <= 0) this.#onExpire(clock);
+    else this.#timer = setTimeout(() => this.#look(), Math.min(Math.ceil(left), this.#lookMs));
   }
 }

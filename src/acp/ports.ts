@@ -37,6 +37,8 @@ export interface Backend {
   readonly loginHint: string;
   /** Declare the AIR extension (session failures). Default true. */
   readonly air: boolean;
+  /** Further `_meta` of the client capabilities (terminal output). */
+  readonly capabilityMeta: Readonly<Record<string, unknown>>;
   /** Environment that Ostler adds for the child (codex: the mode that asks). */
   env(approval: Approval): Readonly<Record<string, string>>;
   /** `_meta` of `session/new` and `session/load`. */

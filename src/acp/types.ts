@@ -146,6 +146,8 @@ interface OutcomeBase {
   readonly durationMs: number;
   /** Permission requests of this turn that were answered with a no, by title. */
   readonly denied: readonly string[];
+  /** The redacted end of the agent's stderr, where it may say more than the turn did (died, ended empty). */
+  readonly stderr?: string;
   /** The typed error behind `failure`, for callers that branch on classes. */
   readonly cause?: Error;
 }
@@ -188,6 +190,8 @@ export interface PromptOptions {
   readonly timeouts?: Partial<TurnTimeouts>;
   /** Tries after the first, for transient failures that are safe to resend; 0 also stops the second try of an empty turn. Default 3. */
   readonly retries?: number;
+  /** First step of the backoff in milliseconds, doubled with each try, with full jitter. Default 2000. */
+  readonly backoffMs?: number;
   /** Keep the whole answer for `outcome.text`. Default true; a surface that streams may say false to keep memory flat. */
   readonly keepText?: boolean;
   /**

@@ -1,0 +1,259 @@
+/**
+ * One prompt handed over: takes the frames of its session until something ends it, and keeps the facts that decide the
+ * outcome. What a person should see goes out as events at once.
+ */
+import type { Failure } from "../errors/failure.ts";
+import { readSessionFailure } from "./air.ts";
+import type { SessionFailureReading } from "./air.ts";
+import { AnswerText } from "./answer.ts";
+import type { TurnClocks } from "./clocks.ts";
+import type { Frame } from "./frames.ts";
+import type { RecordLatch } from "./latch.ts";
+import { failureFromRecord, plainVerdict } from "./make-failure.ts";
+import {
+  isObject,
+  readChunkText,
+  readCodexStatus,
+  readCommands,
+  readMode,
+  readPlan,
+  readUsageUpdate,
+} from "./normalize.ts";
+import { replaySafetyOf } from "./outcome.ts";
+import type { AttemptFacts, Ending } from "./outcome.ts";
+import type { Backend, ExtensionReading } from "./ports.ts";
+import type { ToolCalls } from "./tool-calls.ts";
+import type { PermissionAnswer, PermissionRequest, TurnEventBody } from "./types.ts";
+import type { ClassifyContext } from "../errors/verdict.ts";
+
+export interface AttemptOptions {
+  readonly turnId: string;
+  readonly attempt: number;
+  readonly backend: Backend;
+  readonly context: ClassifyContext;
+  readonly latch: RecordLatch;
+  readonly tools: ToolCalls;
+  readonly clocks: TurnClocks;
+  readonly keepText: boolean;
+  readonly emit: (event: TurnEventBody) => void;
+  readonly onRecord: (failure: Failure) => void;
+  /** Nobody can answer a permission request: the turn must end. */
+  readonly onPermissionNeeded: (ending: Ending) => void;
+  /** Called once. */
+  readonly onEnd: (ending: Ending) => void;
+}
+
+/** A record id in the notice namespace tells something, it does not announce a retry (seed document 000, identity). */
+const NOTICE_ID = ":notice:";
+
+export class Attempt {
+  readonly answer: AnswerText;
+  /** Words of the adapter: the text of last resort when nothing else was said. */
+  readonly adapterWords: string[] = [];
+  readonly warnings = new Map<string, Failure>();
+  readonly denied: string[] = [];
+  handedOver = false;
+  /** The caller aborted or a deadline struck: whatever the harness still answers, this is how the attempt ends. */
+  override: Ending | undefined;
+  /** What was last heard of the harness, for the sentence of a deadline. */
+  lastHeard = "nothing";
+  #options: AttemptOptions;
+  #structured = false;
+  #toolStarted = false;
+  #systemError: { text: string; codexError: unknown } | undefined;
+  #codexError: unknown;
+  #refusal: AttemptFacts["refusal"];
+  #cancelledPermission = false;
+  #ended = false;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.answer = new AnswerText({ keep: options.keepText, emit: options.emit });
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** An update of this session. */
+  update(update: Frame): void {
+    switch (update["sessionUpdate"]) {
+      case "agent_message_chunk":
+        this.#chunk(update);
+        return;
+      case "agent_thought_chunk":
+        this.#heard("a thought");
+        this.#options.emit({ type: "thought", text: readChunkText(update) });
+        return;
+      case "tool_call":
+      case "tool_call_update":
+        this.#tool(update);
+        return;
+      case "plan": {
+        this.#heard("a plan");
+        this.#structured = true;
+        this.#options.emit({ type: "plan", entries: readPlan(update) });
+        return;
+      }
+      case "session_info_update":
+        this.#info(update["_meta"]);
+        return;
+      case "usage_update":
+        this.#options.clocks.frame();
+        this.#options.emit(readUsageUpdate(update));
+        return;
+      case "available_commands_update":
+        this.#options.emit({ type: "commands", commands: readCommands(update) });
+        return;
+      case "current_mode_update": {
+        const mode = readMode(update);
+        if (mode !== undefined) this.#options.emit({ type: "mode", modeId: mode });
+        return;
+      }
+      default:
+        this.#options.clocks.frame();
+    }
+  }
+
+  /** A frame of a session that we did not open (a child of this one): a sign of life, nothing else. */
+  foreignFrame(): void {
+    this.#heard("a child session");
+  }
+
+  extension(reading: ExtensionReading): void {
+    const isRetry = reading.events?.some((event) => event.type === "retry") ?? false;
+    if (isRetry) this.answer.retried();
+    else this.#options.clocks.frame();
+    this.#refusal = reading.refusal ?? this.#refusal;
+    for (const event of reading.events ?? []) {
+      if (event.type === "retry") this.lastHeard = event.reason;
+      this.#options.emit(event);
+    }
+  }
+
+  /** A person or a policy decides: the harness is not silent. Returns the release. */
+  hold(): () => void {
+    return this.#options.clocks.hold();
+  }
+
+  /** There is no permission callback: the turn ends, and says what was asked. */
+  needsPermission(request: PermissionRequest): void {
+    const title = `The agent asked for permission and nobody can answer: ${request.title}`;
+    const verdict = plainVerdict("gate", "permission-needed");
+    this.#options.onPermissionNeeded({ type: "fact", verdict, source: "rpc_error", title });
+  }
+
+  /** Our answer to a permission question, for the facts and the reader. */
+  permissionAnswered(request: PermissionRequest, answer: PermissionAnswer): void {
+    if (answer.denied) this.denied.push(request.title);
+    if (answer.action === "cancel") this.#cancelledPermission = true;
+    this.#options.emit({ type: "permission", request, answer });
+  }
+
+  /** The prompt was answered, or something made an answer impossible. The first ending stays. */
+  end(ending: Ending): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.answer.finish();
+    this.#options.onEnd(this.override ?? ending);
+  }
+
+  facts(): AttemptFacts {
+    const { backend, latch, turnId, attempt, context } = this.#options;
+    return {
+      turnId,
+      attempt,
+      handedOver: this.handedOver,
+      output: this.answer.visible || this.#toolStarted || this.#structured,
+      toolStarted: this.#toolStarted,
+      raisedError: latch.raisedError,
+      adapterWords: this.adapterWords.length > 0,
+      systemError: this.#systemError,
+      refusal: this.#refusal,
+      refusalIsOurs:
+        this.#cancelledPermission && backend.refusesAfterCancelledPermission && this.#refusal === undefined,
+      context,
+    };
+  }
+
+  /** Takes in a record of either carrier; warnings and background errors are kept as warnings of the turn. */
+  record(reading: SessionFailureReading, carrier: "terminal" | "async"): void {
+    if (reading.kind !== "ok") return;
+    const { record } = reading;
+    const { latch, context } = this.#options;
+    if (latch.accept(record) === "stale") return;
+    const failure = failureFromRecord(record, context, replaySafetyOf(this.facts()));
+    this.warnings.delete(record.id);
+    if (record.severity === "error" && carrier === "terminal") return;
+    this.warnings.set(record.id, failure);
+    this.#options.onRecord(failure);
+    const isProgress = record.severity === "warning" && !record.id.includes(NOTICE_ID);
+    if (isProgress) {
+      this.lastHeard = failure.title;
+      this.answer.retried();
+      this.#options.emit({ type: "retry", by: "harness", attempt: this.warnings.size, reason: failure.title });
+    }
+    this.#options.emit({ type: "warning", failure });
+  }
+
+  #chunk(update: Frame): void {
+    const text = readChunkText(update);
+    this.#heard("answer text");
+    const { backend, emit } = this.#options;
+    if (backend.interruptedText !== undefined && text.trim() === backend.interruptedText) {
+      emit({ type: "notice", from: "adapter", text });
+      this.end({ type: "interrupted" });
+      return;
+    }
+    if (backend.isAdapterWords(update, this.#systemError !== undefined)) {
+      if (this.#systemError !== undefined) this.#systemError.text += text;
+      else this.adapterWords.push(text);
+      emit({ type: "notice", from: "adapter", text });
+      return;
+    }
+    const id = update["messageId"];
+    this.answer.chunk(text, typeof id === "string" ? id : undefined);
+  }
+
+  #tool(update: Frame): void {
+    const { tools, clocks, emit } = this.#options;
+    const events = tools.apply(update);
+    this.answer.boundary();
+    this.#toolStarted = true;
+    for (const event of events) {
+      if (event.type === "tool") {
+        this.#heard(`tool call "${event.title}" ${event.status}`);
+        if (event.status === "pending" || event.status === "in_progress") clocks.toolStarted(event.toolCallId);
+        else clocks.toolEnded(event.toolCallId);
+      }
+      emit(event);
+    }
+  }
+
+  #info(meta: unknown): void {
+    if (!isObject(meta)) return;
+    const reading = readSessionFailure(meta);
+    if (reading.kind === "ok" && reading.record.severity === "warning") {
+      this.record(reading, "async");
+      return;
+    }
+    const codex = readCodexStatus(meta);
+    if (codex?.willRetry === true) {
+      // The plain client's sign of codex's own retry: no record comes with it.
+      this.answer.retried();
+      this.lastHeard = codex.message;
+      this.#options.emit({ type: "retry", by: "harness", attempt: 1, reason: codex.message });
+      return;
+    }
+    this.#options.clocks.frame();
+    if (codex?.error !== undefined) this.#codexError = codex.error;
+    if (codex?.systemError === true) this.#systemError = { text: "", codexError: this.#codexError };
+    else if (this.#systemError !== undefined && codex?.error !== undefined) this.#systemError.codexError = codex.error;
+    this.record(reading, "async");
+  }
+
+  #heard(what: string): void {
+    this.lastHeard = what;
+    this.#options.clocks.frame();
+  }
+}

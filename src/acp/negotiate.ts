@@ -1,0 +1,120 @@
+/**
+ * What is said before the first prompt: capabilities, and the mode, model and options of a session. Reads the answers
+ * leniently (kiro wire notes, section 4: spellings and absences), because a field that is missing means "unknown".
+ */
+import type { Frame } from "./frames.ts";
+import { TYPED_SESSION_FAILURE_CLIENT_CAPABILITY } from "./air.ts";
+import { isObject, str } from "./normalize.ts";
+import type { AdvertisedModes, Backend } from "./ports.ts";
+
+/** The only ACP version Ostler speaks; codex-acp would also take draft 2. */
+export const PROTOCOL_VERSION = 1;
+
+/** Parameters of `initialize`. Nothing is declared that Ostler does not serve: no file system, no terminals. */
+export function initializeParams(backend: Backend, version: string): unknown {
+  const meta = { ...(backend.air ? TYPED_SESSION_FAILURE_CLIENT_CAPABILITY : {}), ...backend.capabilityMeta };
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    clientInfo: { name: "ostler", title: "Ostler", version },
+    clientCapabilities: {
+      fs: { readTextFile: false, writeTextFile: false },
+      terminal: false,
+      ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+    },
+  };
+}
+
+/** One select option of a session (`configOptions`), flattened from its groups. */
+export interface ConfigOption {
+  readonly id: string;
+  readonly category: string;
+  readonly current: string | undefined;
+  readonly values: readonly string[];
+}
+
+/** What `session/new` and `session/load` say about a session. */
+export interface SessionInfo {
+  readonly modes: AdvertisedModes | undefined;
+  readonly models: readonly string[];
+  readonly currentModel: string | undefined;
+  readonly options: readonly ConfigOption[];
+}
+
+export function readSessionInfo(result: Frame): SessionInfo {
+  const options = Array.isArray(result["configOptions"])
+    ? result["configOptions"].filter(isObject).flatMap(readOption)
+    : [];
+  const modelOption = options.find(({ id, category }) => category === "model" || id === "model");
+  const listed = isObject(result["models"]) ? result["models"] : undefined;
+  const models = ids(listed?.["availableModels"], ["modelId", "id"]);
+  return {
+    modes: readModes(result["modes"], options),
+    models: models.length > 0 ? models : (modelOption?.values ?? []),
+    currentModel: str(listed?.["currentModelId"]) ?? modelOption?.current,
+    options,
+  };
+}
+
+/** The request that sets a mode, model or option, or undefined when this session has no such thing. */
+export interface Setting {
+  readonly method: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Option of category `model` first (claude and kiro V3 know no other way), else the draft method (codex, kiro v2). */
+export function modelSetting(info: SessionInfo, model: string): Setting {
+  const option = info.options.find(({ id, category }) => category === "model" || id === "model");
+  if (option !== undefined)
+    return { method: "session/set_config_option", params: { configId: option.id, value: model } };
+  return { method: "session/set_model", params: { modelId: model } };
+}
+
+export function modeSetting(mode: string): Setting {
+  return { method: "session/set_mode", params: { modeId: mode } };
+}
+
+export function optionSetting(configId: string, value: string): Setting {
+  return { method: "session/set_config_option", params: { configId, value } };
+}
+
+/** Every model id a person may type: the listed ones and the values of the model option (codex lists `id[effort]` pairs). */
+export function knownModels(info: SessionInfo): readonly string[] {
+  const option = info.options.find(({ id, category }) => category === "model" || id === "model");
+  return [...new Set([...(option?.values ?? []), ...info.models])];
+}
+
+function readModes(modes: unknown, options: readonly ConfigOption[]): AdvertisedModes | undefined {
+  if (isObject(modes)) {
+    return {
+      current: str(modes["currentModeId"]) ?? null,
+      available: ids(modes["availableModes"], ["id", "modeId", "value"]),
+    };
+  }
+  const option = options.find(({ id, category }) => category === "mode" || id === "mode");
+  return option === undefined ? undefined : { current: option.current ?? null, available: option.values };
+}
+
+function readOption(option: Frame): ConfigOption[] {
+  const id = str(option["id"]);
+  if (id === undefined) return [];
+  const entries = Array.isArray(option["options"]) ? option["options"].filter(isObject) : [];
+  const flat = entries.flatMap((entry) =>
+    Array.isArray(entry["options"]) ? entry["options"].filter(isObject) : [entry],
+  );
+  return [
+    {
+      id,
+      category: str(option["category"]) ?? "",
+      current: str(option["currentValue"]),
+      values: ids(flat, ["value", "id"]),
+    },
+  ];
+}
+
+function ids(list: unknown, keys: readonly string[]): string[] {
+  if (!Array.isArray(list)) return [];
+  return list.filter(isObject).flatMap((entry) => {
+    const id = keys.map((key) => str(entry[key])).find((value) => value !== undefined);
+    return id === undefined ? [] : [id];
+  });
+}

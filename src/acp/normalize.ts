@@ -1,0 +1,112 @@
+/** Readers of session updates: unknown to typed, lenient where a field may be missing. Pure. */
+import type { Frame } from "./frames.ts";
+import type { PlanEntry, TurnEventBody, Usage } from "./types.ts";
+
+export function isObject(value: unknown): value is Frame {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function str(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export function num(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The text of a message or thought chunk; empty for images, audio and links. */
+export function readChunkText(update: Frame): string {
+  const content = update["content"];
+  return isObject(content) && typeof content["text"] === "string" ? content["text"] : "";
+}
+
+export function readPlan(update: Frame): PlanEntry[] {
+  const entries = Array.isArray(update["entries"]) ? update["entries"].filter(isObject) : [];
+  return entries.map((entry) => {
+    const status = entry["status"];
+    return {
+      content: str(entry["content"]) ?? "",
+      status: status === "in_progress" || status === "completed" ? status : "pending",
+    };
+  });
+}
+
+export function readUsageUpdate(update: Frame): TurnEventBody {
+  const cost = isObject(update["cost"]) ? update["cost"] : undefined;
+  const amount = num(cost?.["amount"]);
+  const used = num(update["used"]);
+  const size = num(update["size"]);
+  return {
+    type: "usage",
+    ...(used === undefined ? {} : { contextUsed: used }),
+    ...(size === undefined ? {} : { contextSize: size }),
+    ...(amount === undefined ? {} : { cost: { amount, currency: str(cost?.["currency"]) ?? "USD" } }),
+  };
+}
+
+export function readCommands(update: Frame): { name: string; description: string }[] {
+  const commands = Array.isArray(update["availableCommands"]) ? update["availableCommands"].filter(isObject) : [];
+  return commands.flatMap((command) => {
+    const name = str(command["name"]);
+    return name === undefined ? [] : [{ name, description: str(command["description"]) ?? "" }];
+  });
+}
+
+export function readMode(update: Frame): string | undefined {
+  return str(update["currentModeId"]) ?? str(update["modeId"]);
+}
+
+/** codex's own notes on a session (`_meta.codex`): its thread status, and the error behind a retry or a failed turn. */
+export interface CodexStatus {
+  readonly systemError: boolean;
+  readonly error: unknown;
+  readonly willRetry: boolean;
+  readonly message: string;
+}
+
+export function readCodexStatus(meta: Frame): CodexStatus | undefined {
+  const codex = meta["codex"];
+  if (!isObject(codex)) return undefined;
+  const status = codex["threadStatus"];
+  const error = codex["error"];
+  return {
+    systemError: isObject(status) && status["type"] === "systemError",
+    error,
+    willRetry: isObject(error) && error["willRetry"] === true,
+    message: (isObject(error) ? str(error["message"]) : undefined) ?? "The agent tries again",
+  };
+}
+
+/** Tokens of a turn: `usage` of the prompt result, with the models of `_meta.quota` where the adapter names them. */
+export function readUsage(result: Frame): Usage | null {
+  const { usage, _meta: meta } = result;
+  const quota = isObject(meta) && isObject(meta["quota"]) ? meta["quota"] : undefined;
+  const perModel = Array.isArray(quota?.["model_usage"]) ? quota["model_usage"].filter(isObject) : [];
+  const byModel = perModel.flatMap((entry) => {
+    const model = str(entry["model"]);
+    const counts = entry["token_count"];
+    return model === undefined || !isObject(counts) ? [] : [{ model, ...tokens(counts, "cachedInputTokens") }];
+  });
+  if (!isObject(usage)) return byModel.length === 0 ? null : { ...sum(byModel), byModel };
+  return { ...tokens(usage, "cachedReadTokens"), byModel };
+}
+
+type Tokens = Omit<Usage, "byModel">;
+
+function tokens(counts: Frame, cachedKey: string): Tokens {
+  return {
+    inputTokens: num(counts["inputTokens"]) ?? 0,
+    outputTokens: num(counts["outputTokens"]) ?? 0,
+    cachedTokens: num(counts[cachedKey]) ?? 0,
+  };
+}
+
+function sum(rows: readonly Tokens[]): Tokens {
+  const total = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  for (const row of rows) {
+    total.inputTokens += row.inputTokens;
+    total.outputTokens += row.outputTokens;
+    total.cachedTokens += row.cachedTokens;
+  }
+  return total;
+}

@@ -1,0 +1,205 @@
+/** Opens a session and puts it into the state that was asked for, before the first prompt. */
+import { classifyError } from "../errors/classify.ts";
+import { KINDS } from "../errors/kinds.ts";
+import { readRawError } from "../errors/raw.ts";
+import type { Verdict } from "../errors/verdict.ts";
+import type { Connection } from "./connection.ts";
+import { DeadlineExceeded, RpcError } from "./connection.ts";
+import { RuntimeGone, startError } from "./death.ts";
+import { plainVerdict } from "./make-failure.ts";
+import { knownModels, modeSetting, modelSetting, optionSetting, readSessionInfo } from "./negotiate.ts";
+import type { SessionInfo, Setting } from "./negotiate.ts";
+import { isObject, str } from "./normalize.ts";
+import type { Approval, Backend } from "./ports.ts";
+import type { SessionSetup } from "./session.ts";
+
+export interface OpenSessionOptions {
+  /** Absolute path. */
+  readonly cwd: string;
+  readonly model?: string;
+  readonly mode?: string;
+  readonly configOptions?: Readonly<Record<string, string>>;
+  /** In ACP's form. */
+  readonly mcpServers?: readonly unknown[];
+  /** Absolute paths besides `cwd`. */
+  readonly additionalDirectories?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+export interface OpenContext {
+  readonly backend: Backend;
+  readonly connection: Connection;
+  readonly approval: Approval;
+  readonly sessionMs: number;
+}
+
+/** A control request that only changes a setting. */
+const SETTING_MS = 30_000;
+
+/** Throws the typed error of whatever went wrong; a session that opens after its deadline is closed again. */
+export async function setUpSession(options: OpenSessionOptions, context: OpenContext): Promise<SessionSetup> {
+  const { backend, connection, approval, sessionMs } = context;
+  const meta = backend.sessionMeta(approval);
+  const params = {
+    cwd: options.cwd,
+    mcpServers: options.mcpServers ?? [],
+    ...(options.additionalDirectories?.length ? { additionalDirectories: options.additionalDirectories } : {}),
+    ...(meta === undefined ? {} : { _meta: meta }),
+  };
+  const closeLate = (result: unknown): void => {
+    const id = isObject(result) ? str(result["sessionId"]) : undefined;
+    if (id !== undefined)
+      void connection.request("session/close", { sessionId: id }, { deadlineMs: SETTING_MS }).catch(() => {});
+  };
+  const result = await attempt(context, "session/new", () =>
+    abortable(connection.request("session/new", params, { deadlineMs: sessionMs, onLate: closeLate }), options.signal),
+  );
+  const id = isObject(result) ? str(result["sessionId"]) : undefined;
+  if (id === undefined) {
+    throw startError(
+      {
+        verdict: plainVerdict("protocol", "no-session-id"),
+        source: "framing",
+        title: `${backend.label} opened a session without an id`,
+      },
+      undefined,
+    );
+  }
+  const info = readSessionInfo(result as Record<string, unknown>);
+  const { notes, mode } = await applySettings(id, info, options, context);
+  return {
+    id,
+    notes,
+    modes: info.modes === undefined ? undefined : { ...info.modes, current: mode ?? info.modes.current },
+    models: knownModels(info),
+    model: options.model ?? info.currentModel,
+  };
+}
+
+async function applySettings(
+  sessionId: string,
+  info: SessionInfo,
+  options: OpenSessionOptions,
+  context: OpenContext,
+): Promise<{ readonly notes: readonly string[]; readonly mode: string | undefined }> {
+  const notes: string[] = [];
+  let mode = options.mode;
+  const { backend, approval } = context;
+  const asking = options.mode === undefined ? backend.modeToSet(info.modes, approval) : undefined;
+  if (options.mode !== undefined) {
+    checkMode(options.mode, info, backend);
+    await set(context, sessionId, modeSetting(options.mode));
+    if (backend.modeAsks(options.mode) === false) {
+      notes.push(
+        `Mode "${options.mode}" lets ${backend.label} act without asking: Ostler's permissions do not apply to what it allows itself`,
+      );
+    }
+  } else if (asking !== undefined) {
+    const failed = await trySet(context, sessionId, modeSetting(asking));
+    if (!failed) mode = asking;
+    else
+      notes.push(
+        `${backend.label} could not be put into mode "${asking}", which asks before it acts: it may act without asking`,
+      );
+  }
+  if (options.model !== undefined) await setModel(context, sessionId, info, options.model);
+  for (const [key, value] of Object.entries(options.configOptions ?? {}))
+    await set(context, sessionId, optionSetting(key, value));
+  return { notes, mode };
+}
+
+/** An empty list means the session has no modes; an absent one means nobody knows, so the harness decides. */
+function checkMode(mode: string, info: SessionInfo, backend: Backend): void {
+  const { modes } = info;
+  if (modes === undefined || modes.available.includes(mode)) return;
+  const list = modes.available.length === 0 ? "it has no modes" : `it has ${modes.available.join(", ")}`;
+  throw startError(
+    {
+      verdict: plainVerdict("configuration", "mode-unknown"),
+      source: "rpc_error",
+      title: `${backend.label} has no mode "${mode}": ${list}`,
+    },
+    undefined,
+  );
+}
+
+async function setModel(context: OpenContext, sessionId: string, info: SessionInfo, model: string): Promise<void> {
+  const known = knownModels(info);
+  if (known.length > 0 && !known.includes(model)) {
+    const title = `${context.backend.label} has no model "${model}" for this account: it has ${known.slice(0, 8).join(", ")}${known.length > 8 ? ` and ${known.length - 8} more` : ""}`;
+    throw startError(
+      { verdict: plainVerdict("model_unavailable", "model-not-advertised"), source: "rpc_error", title },
+      undefined,
+      { advertised: known, modelId: model },
+    );
+  }
+  const option = info.options.find(({ id, category }) => category === "model" || id === "model");
+  const viaOption = option?.values.includes(model) ?? false;
+  await set(
+    context,
+    sessionId,
+    viaOption || info.models.length === 0
+      ? modelSetting(info, model)
+      : { method: "session/set_model", params: { modelId: model } },
+  );
+}
+
+function set(context: OpenContext, sessionId: string, { method, params }: Setting): Promise<unknown> {
+  return attempt(context, method, () =>
+    context.connection.request(method, { sessionId, ...params }, { deadlineMs: SETTING_MS }),
+  );
+}
+
+/** True when the harness refused; a dead process is still thrown. */
+async function trySet(context: OpenContext, sessionId: string, { method, params }: Setting): Promise<boolean> {
+  try {
+    await context.connection.request(method, { sessionId, ...params }, { deadlineMs: SETTING_MS });
+    return false;
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof DeadlineExceeded) return true;
+    throw toStartError(error, context, method);
+  }
+}
+
+async function attempt(context: OpenContext, method: string, run: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    throw toStartError(error, context, method);
+  }
+}
+
+/** Whatever stopped a start, as the class that the library throws. */
+export function toStartError(error: unknown, { backend }: Pick<OpenContext, "backend">, method: string): unknown {
+  if (error instanceof RuntimeGone) return startError(error, error);
+  if (error instanceof DeadlineExceeded) {
+    const isHandshake = method === "initialize";
+    const verdict = plainVerdict(isHandshake ? "protocol" : "timeout", "request-deadline");
+    const title = isHandshake
+      ? `${backend.label} did not speak ACP within ${error.budgetMs / 1000} s`
+      : `${backend.label}: ${error.message}`;
+    return startError({ verdict, source: "timeout", title }, error);
+  }
+  if (!(error instanceof RpcError)) return error;
+  const raw = readRawError(error);
+  const verdict = classifyError(raw, { profile: backend.profile });
+  return startError({ verdict: startVerdict(verdict, method), source: "rpc_error", title: raw.text }, error);
+}
+
+/** A reason that no row knows means the harness cannot be used as it is: that is a start that failed, not an unknown turn. */
+function startVerdict(verdict: Verdict, method: string): Verdict {
+  const { retry, needs } = KINDS.agent_spawn;
+  const opens = method === "initialize" || method === "session/new";
+  if (!opens || verdict.kind !== "unknown") return verdict;
+  return { ...verdict, kind: "agent_spawn", retry, ...(needs === undefined ? {} : { needs }) };
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -1,0 +1,119 @@
+/**
+ * The permission questions of one session: read leniently, answered exactly once, closed when the agent withdraws them,
+ * the time is up or the turn is cancelled. A harness waits for an answer without limit (kiro wire notes, section 8), so
+ * whatever happens an answer goes back.
+ */
+import type { Connection } from "./connection.ts";
+import type { Frame } from "./frames.ts";
+import { isObject, str } from "./normalize.ts";
+import type { PermissionPolicy } from "./ports.ts";
+import type { ToolCalls } from "./tool-calls.ts";
+import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
+
+export interface DeskOptions {
+  readonly connection: Pick<Connection, "respond">;
+  readonly tools: ToolCalls;
+  readonly policy: PermissionPolicy;
+  readonly permissionMs: number;
+  /** Called once per question with the answer that went back. */
+  readonly onAnswer: (request: PermissionRequest, answer: PermissionAnswer) => void;
+}
+
+const CANCELLED: PermissionAnswer = { action: "cancel", denied: false };
+
+export class PermissionDesk {
+  readonly #options: DeskOptions;
+  readonly #open = new Map<string | number, AbortController>();
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  /** Puts a question to the policy and answers it. */
+  async ask(id: string | number, request: PermissionRequest): Promise<void> {
+    const { policy, permissionMs, connection, onAnswer } = this.#options;
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    const expiry = setTimeout(() => controller.abort(), permissionMs);
+    const closed = new Promise<PermissionAnswer>((resolve) => {
+      controller.signal.addEventListener("abort", () => resolve(CANCELLED), { once: true });
+    });
+    // A policy that throws has not said yes.
+    const decided = policy(request, controller.signal).catch((): PermissionAnswer =>
+      rejectAnswer(request, "The permission policy failed"),
+    );
+    const answer = await Promise.race([closed, decided]);
+    clearTimeout(expiry);
+    if (!this.#open.delete(id)) return;
+    connection.respond(id, toWire(answer));
+    onAnswer(request, answer);
+  }
+
+  /** The agent took its question back (`$/cancel_request`). */
+  withdraw(id: unknown): void {
+    if (typeof id === "string" || typeof id === "number") this.#open.get(id)?.abort();
+  }
+
+  /** Answers everything that is open with `cancelled`: before a cancel goes out, or a turn ends. */
+  closeAll(): void {
+    for (const controller of this.#open.values()) controller.abort();
+  }
+}
+
+/** Reads a `session/request_permission`; the evidence comes from the tool-call frames before it, the words from here. */
+export function readPermissionRequest(sessionId: string, params: Frame, tools: ToolCalls): PermissionRequest {
+  const inline = isObject(params["toolCall"]) ? params["toolCall"] : {};
+  const toolCallId = str(inline["toolCallId"]) ?? "";
+  const call = tools.get(toolCallId);
+  const options = Array.isArray(params["options"]) ? params["options"].filter(isObject).flatMap(readOption) : [];
+  const air = readAirPermission(params["_meta"]);
+  return {
+    sessionId,
+    toolCallId,
+    title: air.title ?? str(inline["title"]) ?? call?.title ?? "",
+    ...(air.description === undefined ? {} : { description: air.description }),
+    ...(call === undefined ? {} : { kind: call.kind, rawInput: call.rawInput }),
+    paths: call?.paths ?? [],
+    options,
+    isQuestion: isQuestion(options, params["_meta"], toolCallId),
+  };
+}
+
+/** A "no" in the words of the request: the first reject option, else `cancelled` (the protocol has nothing else). */
+export function rejectAnswer(request: PermissionRequest, reason: string): PermissionAnswer {
+  const option =
+    request.options.find(({ kind }) => kind === "reject_once") ??
+    request.options.find(({ kind }) => kind.startsWith("reject"));
+  if (option === undefined) return { action: "cancel", denied: true, reason };
+  return { action: "select", optionId: option.optionId, denied: true, reason };
+}
+
+/** Some kiro builds spell the fields `id` and `label`; the id goes back exactly as it came. */
+function readOption(option: Frame): PermissionOption[] {
+  const optionId = str(option["optionId"]) ?? str(option["id"]);
+  if (optionId === undefined) return [];
+  return [{ optionId, name: str(option["name"]) ?? str(option["label"]) ?? optionId, kind: str(option["kind"]) ?? "" }];
+}
+
+/** kiro V3 asks questions through the same request: every option `allow_once`, ids `<toolCallId>-option-N`, no `_meta.kiro`. */
+function isQuestion(options: readonly PermissionOption[], meta: unknown, toolCallId: string): boolean {
+  if (options.length === 0 || (isObject(meta) && meta["kiro"] !== undefined)) return false;
+  return options.every(({ kind, optionId }) => kind === "allow_once" && optionId.startsWith(`${toolCallId}-option-`));
+}
+
+function readAirPermission(meta: unknown): {
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+} {
+  const jetbrains = isObject(meta) ? meta["jetbrains"] : undefined;
+  const air = isObject(jetbrains) ? jetbrains["air"] : undefined;
+  const permission = isObject(air) ? air["permission"] : undefined;
+  if (!isObject(permission)) return { title: undefined, description: undefined };
+  return { title: str(permission["title"]), description: str(permission["description"]) };
+}
+
+function toWire(answer: PermissionAnswer): unknown {
+  return answer.action === "cancel"
+    ? { outcome: { outcome: "cancelled" } }
+    : { outcome: { outcome: "selected", optionId: answer.optionId } };
+}

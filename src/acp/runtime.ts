@@ -1,0 +1,315 @@
+/**
+ * One child, one connection, many sessions: ready or dead, nothing in between. Frames are routed by session id; a
+ * session nobody opened is answered and counted, never left waiting (case C17).
+ */
+import type { FailureKind } from "../errors/failure.ts";
+import { cleanBlock } from "../errors/redact.ts";
+import { AgentChild, SpawnFailed } from "./child.ts";
+import type { ExitFact } from "./child.ts";
+import { Connection, METHOD_NOT_FOUND } from "./connection.ts";
+import { RuntimeGone, goneByExit, startError } from "./death.ts";
+import type { Frame } from "./frames.ts";
+import { plainVerdict } from "./make-failure.ts";
+import { PROTOCOL_VERSION, initializeParams } from "./negotiate.ts";
+import { isObject, str } from "./normalize.ts";
+import { setUpSession, toStartError } from "./open-session.ts";
+import type { OpenSessionOptions } from "./open-session.ts";
+import type { Approval, Backend, CommandLine, FailureSink, PermissionPolicy } from "./ports.ts";
+import { AcpSession } from "./session.ts";
+import type { Session } from "./session.ts";
+import { VERSION } from "./version.ts";
+
+export interface RuntimeOptions {
+  readonly backend: Backend;
+  readonly command: CommandLine;
+  /** Working folder of the process. */
+  readonly cwd: string;
+  /** The whole environment of the child; the backend's own variables are added. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Default `reads`. */
+  readonly approval?: Approval;
+  /** None: a permission request ends the turn with `AcpPermissionNeeded`. */
+  readonly permissions?: PermissionPolicy;
+  /** Told of every failure and warning first. */
+  readonly sink?: FailureSink;
+  /** Milliseconds for `initialize` (60,000), `session/new` (90,000) and one permission question (300,000). */
+  readonly timeouts?: { readonly handshakeMs?: number; readonly sessionMs?: number; readonly permissionMs?: number };
+  /** Longest line accepted from the agent. Default 64 MiB. */
+  readonly lineBytes?: number;
+  /** Gives up starting. */
+  readonly signal?: AbortSignal;
+}
+
+/** A running agent. Restarting is not its business. */
+export interface Runtime extends AsyncDisposable {
+  readonly backend: Backend;
+  readonly state: "ready" | "dead";
+  readonly pid: number;
+  readonly agent: { readonly name: string; readonly version: string } | null;
+  readonly authMethods: readonly { readonly id: string; readonly name: string }[];
+  /** Lines on stdout that were no frames. */
+  readonly noiseLines: number;
+  /** Throws an `AcpError` or `AcpRuntimeError` with `failure`. */
+  openSession(options: OpenSessionOptions): Promise<Session>;
+  /** The redacted end of stderr. */
+  stderrTail(): string;
+  /** End of stdin, TERM, KILL, each with a bounded wait. Idempotent. */
+  stop(): Promise<void>;
+  /** Ends the tree at once. */
+  kill(): void;
+}
+
+const DEFAULTS = { handshakeMs: 60_000, sessionMs: 90_000, permissionMs: 300_000, lineBytes: 64 * 1024 * 1024 };
+/** After its exit a child of the agent may hold the pipes open: this long is waited for what is still in them. */
+const DRAIN_MS = 250;
+/** An agent that closed stdout and goes on running gets this long to end by itself (case C10 c). */
+const EXIT_GRACE_MS = 500;
+const STDERR_SHOWN_CHARS = 4000;
+/** Updates that arrive before the `session/new` answer names their session (kiro wire notes, section 4). */
+const MAX_STAGED = 1000;
+
+/** Starts an agent and shakes hands. Throws an `AcpError` or `AcpRuntimeError` with `failure`; nothing is left running then. */
+export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
+  options.signal?.throwIfAborted();
+  const runtime = new AcpRuntime(options, await spawn(options));
+  const onAbort = (): void => runtime.kill();
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    await runtime.initialize();
+    return runtime;
+  } catch (error) {
+    await runtime.stop();
+    options.signal?.throwIfAborted();
+    throw error;
+  } finally {
+    options.signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+async function spawn({ backend, command, cwd, env, approval = "reads" }: RuntimeOptions): Promise<AgentChild> {
+  try {
+    return await AgentChild.spawn({ command, cwd, env: { ...env, ...backend.env(approval) } });
+  } catch (error) {
+    if (!(error instanceof SpawnFailed)) throw error;
+    throw startError(
+      { verdict: plainVerdict("agent_spawn", "spawn"), source: "spawn", title: `${backend.label}: ${error.message}` },
+      error,
+    );
+  }
+}
+
+class AcpRuntime implements Runtime {
+  readonly backend: Backend;
+  readonly pid: number;
+  agent: Runtime["agent"] = null;
+  authMethods: Runtime["authMethods"] = [];
+  readonly #options: RuntimeOptions;
+  readonly #child: AgentChild;
+  readonly #connection: Connection;
+  readonly #sessions = new Map<string, AcpSession>();
+  readonly #staged: { readonly method: string; readonly params: Frame }[] = [];
+  #opening = 0;
+  #ready = false;
+  #gone: RuntimeGone | null = null;
+  #stopRequested = false;
+  #ending = false;
+  /** Frames that no session could be found for. */
+  unroutedFrames = 0;
+
+  constructor(options: RuntimeOptions, child: AgentChild) {
+    this.#options = options;
+    this.#child = child;
+    this.backend = options.backend;
+    this.pid = child.pid;
+    this.#connection = new Connection({
+      stdin: child.stdin,
+      stdout: child.stdout,
+      lineBytes: options.lineBytes ?? DEFAULTS.lineBytes,
+      onNotification: (method, params) => this.#notified(method, params),
+      onRequest: (id, method, params) => this.#requested(id, method, params),
+      onEnd: (reason) => void this.#outputEnded(reason),
+    });
+    void child.exited.then((exit) => this.#exited(exit));
+  }
+
+  get state(): "ready" | "dead" {
+    return this.#gone === null && !this.#stopRequested ? "ready" : "dead";
+  }
+
+  get noiseLines(): number {
+    return this.#connection.noiseLines;
+  }
+
+  async initialize(): Promise<void> {
+    const deadlineMs = this.#options.timeouts?.handshakeMs ?? DEFAULTS.handshakeMs;
+    let result: unknown;
+    try {
+      result = await this.#connection.request("initialize", initializeParams(this.backend, VERSION), { deadlineMs });
+    } catch (error) {
+      throw toStartError(error, this, "initialize");
+    }
+    const answer = isObject(result) ? result : {};
+    const version = answer["protocolVersion"];
+    if (version !== PROTOCOL_VERSION) {
+      const said =
+        typeof version === "number" || typeof version === "string" ? `ACP version ${version}` : "no ACP version";
+      const title = `${this.backend.label} speaks ${said}, Ostler speaks ${PROTOCOL_VERSION}`;
+      throw startError({ verdict: plainVerdict("protocol", "protocol-version"), source: "framing", title }, undefined);
+    }
+    const info = isObject(answer["agentInfo"]) ? answer["agentInfo"] : {};
+    const name = str(info["name"]);
+    this.agent = name === undefined ? null : { name: str(info["title"]) ?? name, version: str(info["version"]) ?? "" };
+    const methods = Array.isArray(answer["authMethods"]) ? answer["authMethods"].filter(isObject) : [];
+    this.authMethods = methods.map((method) => ({ id: str(method["id"]) ?? "", name: str(method["name"]) ?? "" }));
+    this.#ready = true;
+  }
+
+  async openSession(options: OpenSessionOptions): Promise<Session> {
+    const { approval = "reads", timeouts, permissions, sink } = this.#options;
+    this.#opening += 1;
+    try {
+      const setup = await setUpSession(options, {
+        backend: this.backend,
+        connection: this.#connection,
+        approval,
+        sessionMs: timeouts?.sessionMs ?? DEFAULTS.sessionMs,
+      });
+      const session = new AcpSession(
+        {
+          backend: this.backend,
+          agent: this.agent === null ? undefined : `${this.agent.name} ${this.agent.version}`.trim(),
+          connection: this.#connection,
+          permissions,
+          permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
+          sink,
+          setPaused: (paused) => (paused ? this.#child.stdout.pause() : this.#child.stdout.resume()),
+          abandon: (abandoned) => this.#abandon(abandoned),
+          stderrTail: () => this.stderrTail(),
+        },
+        setup,
+      );
+      this.#sessions.set(session.id, session);
+      this.#deliverStaged(session);
+      return session;
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  stderrTail(): string {
+    return cleanBlock(this.#child.stderrTail(), STDERR_SHOWN_CHARS);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopRequested = true;
+    await this.#child.stop();
+  }
+
+  kill(): void {
+    this.#stopRequested = true;
+    this.#child.kill();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #notified(method: string, params: Frame): void {
+    if (method === "$/cancel_request") {
+      for (const session of this.#sessions.values()) session.withdrawPermission(params["requestId"] ?? params["id"]);
+      return;
+    }
+    const sessionId = str(params["sessionId"]);
+    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
+    if (session !== undefined) this.#deliver(session, method, params);
+    else if (this.#opening > 0 && this.#staged.length < MAX_STAGED) this.#staged.push({ method, params });
+    else this.#unrouted(sessionId);
+  }
+
+  #deliver(session: AcpSession, method: string, params: Frame): void {
+    if (method === "session/update") {
+      session.update(params);
+      return;
+    }
+    const reading = this.backend.readExtension(method, params);
+    if (reading !== undefined) session.extension(reading);
+    else this.unroutedFrames += 1;
+  }
+
+  #deliverStaged(session: AcpSession): void {
+    for (const { method, params } of this.#staged.splice(0)) {
+      if (params["sessionId"] === session.id) this.#deliver(session, method, params);
+      else this.unroutedFrames += 1;
+    }
+  }
+
+  /** A child session of the harness: a sign of life of the only turn it can belong to. A broadcast is nobody's. */
+  #unrouted(sessionId: string | undefined): void {
+    this.unroutedFrames += 1;
+    if (sessionId !== undefined) this.#onlyRunning()?.foreignFrame();
+  }
+
+  #onlyRunning(): AcpSession | undefined {
+    const running = [...this.#sessions.values()].filter(
+      (session) => session.attempt !== undefined && !session.attempt.ended,
+    );
+    return running.length === 1 ? running[0] : undefined;
+  }
+
+  #requested(id: string | number, method: string, params: Frame): void {
+    if (method !== "session/request_permission") {
+      this.#connection.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
+      return;
+    }
+    const sessionId = str(params["sessionId"]) ?? "";
+    const session = this.#sessions.get(sessionId) ?? this.#onlyRunning();
+    if (session === undefined) this.#connection.respond(id, { outcome: { outcome: "cancelled" } });
+    else session.askPermission(id, sessionId, params);
+  }
+
+  /** The harness does not answer a cancel: end its tree, unless another session lives there. */
+  #abandon(session: AcpSession): void {
+    this.#sessions.delete(session.id);
+    if (this.#sessions.size === 0) this.kill();
+  }
+
+  async #outputEnded(reason: "end" | "oversize"): Promise<void> {
+    if (this.#ending) return;
+    this.#ending = true;
+    if (reason === "oversize") {
+      const mib = (this.#options.lineBytes ?? DEFAULTS.lineBytes) / 1024 / 1024;
+      const title = `${this.backend.label} sent a line longer than ${mib} MiB`;
+      this.#die(new RuntimeGone({ verdict: plainVerdict("protocol", "line-too-long"), source: "framing", title }));
+      this.#child.kill();
+      return;
+    }
+    const exit = await Promise.race([this.#child.exited, after(EXIT_GRACE_MS)]);
+    this.#dieByExit(exit ?? null);
+    if (exit === undefined) this.#child.kill();
+  }
+
+  /** A launcher may exit well while its child serves on: only the end of stdout counts then. */
+  async #exited(exit: ExitFact): Promise<void> {
+    if (exit.code === 0 && this.#ready) return;
+    await after(DRAIN_MS);
+    if (this.#ending) return;
+    this.#ending = true;
+    this.#dieByExit(exit);
+  }
+
+  #dieByExit(exit: ExitFact | null): void {
+    const during: FailureKind = this.#ready ? "agent_died" : "agent_spawn";
+    this.#die(goneByExit(this.backend.label, exit, this.#child.stderrTail(), this.backend.profile, during));
+  }
+
+  #die(gone: RuntimeGone): void {
+    this.#gone ??= gone;
+    this.#connection.close(gone);
+  }
+}
+
+function after(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms).unref();
+  });
+}

@@ -1,0 +1,87 @@
+/** The last step of a turn: decisions that need no frames, and the outcome with what the session adds to the decision. */
+import { toError } from "../errors/typed.ts";
+import type { ClassifyContext } from "../errors/verdict.ts";
+import type { ClockName } from "./clocks.ts";
+import { plainVerdict } from "./make-failure.ts";
+import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
+import type { TurnOutcome, TurnTimeouts } from "./types.ts";
+
+/** The caller aborted before anything was sent. */
+export const ABORTED: Decision = { kind: "cancelled", by: "caller", warnings: [] };
+
+type OutcomeBase = Omit<Extract<TurnOutcome, { kind: "completed" }>, "kind" | "stderr" | "cause">;
+
+/** What is known of a turn none of whose prompts went out. */
+export function nothingSent(turnId: string, context: ClassifyContext): AttemptFacts {
+  return {
+    turnId,
+    attempt: 1,
+    handedOver: false,
+    output: false,
+    toolStarted: false,
+    adapterWords: false,
+    raisedError: undefined,
+    systemError: undefined,
+    refusal: undefined,
+    refusalIsOurs: false,
+    context,
+  };
+}
+
+/** A bug of Ostler's own: said as such, with the error as cause for the log. */
+export function bugEnding(error: unknown): Ending {
+  const name = error instanceof Error ? error.name : "unknown";
+  return {
+    type: "fact",
+    verdict: plainVerdict("unknown", "internal-error"),
+    source: "rpc_error",
+    title: `Ostler failed internally (${name})`,
+  };
+}
+
+/** A deadline, with what was last heard: the difference between a dead network and a long thought. */
+export function deadlineEnding(clock: ClockName, timeouts: TurnTimeouts, lastHeard: string): Ending {
+  const [limitMs, what] = {
+    wall: [timeouts.wallMs, "The turn took longer than"],
+    first_byte: [timeouts.firstByteMs, "The agent did not begin to answer within"],
+    idle: [timeouts.idleMs, "The agent was silent for"],
+    tool: [timeouts.toolMs, "A tool ran longer than"],
+  }[clock] as [number, string];
+  const title = `${what} ${limitMs / 1000} s; last heard: ${lastHeard}`;
+  return { type: "fact", verdict: plainVerdict("timeout", `clock-${clock}`), source: "timeout", title };
+}
+
+/** Joins the decision and the facts of the session into the outcome, with the typed error as `cause`. */
+export function outcomeOf(
+  decision: Decision,
+  base: OutcomeBase,
+  extra: { readonly stderr: () => string; readonly advertised: readonly string[]; readonly bug?: unknown },
+): TurnOutcome {
+  switch (decision.kind) {
+    case "completed":
+      return { ...base, kind: "completed" };
+    case "refused":
+      return { ...base, kind: "refused", refusal: decision.refusal };
+    case "cancelled":
+      return { ...base, kind: "cancelled", by: decision.by };
+    case "truncated":
+      return { ...base, kind: "truncated", failure: decision.failure };
+    case "empty":
+      return { ...base, ...stderrOf(extra.stderr), kind: "empty", failure: decision.failure };
+    case "failed": {
+      const { failure } = decision;
+      const cause = toError(failure, {
+        cause: extra.bug ?? decision.cause,
+        partialText: base.text,
+        advertised: extra.advertised,
+      });
+      const died = failure.kind === "agent_died" || failure.kind === "protocol";
+      return { ...base, ...(died ? stderrOf(extra.stderr) : {}), kind: "failed", failure, cause };
+    }
+  }
+}
+
+function stderrOf(read: () => string): { stderr?: string } {
+  const stderr = read();
+  return stderr === "" ? {} : { stderr };
+}

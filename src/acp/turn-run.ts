@@ -1,0 +1,231 @@
+/** Runs one turn: attempts with retries, the clocks, the cancel with its grace, and at the end one outcome. */
+import { randomUUID } from "node:crypto";
+import type { Failure } from "../errors/failure.ts";
+import { readSessionFailure } from "./air.ts";
+import { Attempt } from "./attempt.ts";
+import { DEFAULT_TURN_TIMEOUTS, TurnClocks } from "./clocks.ts";
+import type { ClockName } from "./clocks.ts";
+import { ABORTED, bugEnding, deadlineEnding, nothingSent, outcomeOf } from "./turn-outcome.ts";
+import { RpcError } from "./connection.ts";
+import type { RpcAnswer } from "./connection.ts";
+import { endingOf } from "./death.ts";
+import { isObject, readUsage, str } from "./normalize.ts";
+import { decideOutcome } from "./outcome.ts";
+import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
+import { BACKOFF_MS, withRetries } from "./retry.ts";
+import type { AcpSession } from "./session.ts";
+import { TurnChannel } from "./turn.ts";
+import type { PromptBlock, PromptOptions, Turn, TurnTimeouts, Usage } from "./types.ts";
+
+/** Tries after the first, unless the caller says otherwise. */
+const DEFAULT_RETRIES = 3;
+
+export function runTurn(
+  session: AcpSession,
+  blocks: readonly PromptBlock[],
+  options: PromptOptions,
+  onDone: () => void,
+): Turn {
+  const run = new TurnRun(session, blocks, options);
+  void run.run().then(onDone);
+  return run.channel.turn;
+}
+
+class TurnRun {
+  readonly channel: TurnChannel;
+  readonly #session: AcpSession;
+  readonly #blocks: readonly PromptBlock[];
+  readonly #options: PromptOptions;
+  readonly #timeouts: TurnTimeouts;
+  readonly #clocks: TurnClocks;
+  /** Fires on the caller's abort and on a deadline: no further attempt begins. */
+  readonly #stop = new AbortController();
+  readonly #id = randomUUID();
+  #release: (() => void) | undefined;
+  #attempts = 0;
+  #attempt: Attempt | undefined;
+  #stopReason: string | null = null;
+  #usage: Usage | null = null;
+  #timeout: Ending | undefined;
+
+  constructor(session: AcpSession, blocks: readonly PromptBlock[], options: PromptOptions) {
+    this.#session = session;
+    this.#blocks = blocks;
+    this.#options = options;
+    this.#timeouts = { ...DEFAULT_TURN_TIMEOUTS, ...options.timeouts };
+    this.#clocks = new TurnClocks(this.#timeouts, (clock) => this.#expire(clock));
+    this.channel = new TurnChannel({
+      id: this.#id,
+      whenUnread: options.whenUnread ?? "join",
+      onPause: (paused) => this.#pause(paused),
+    });
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    const onAbort = (): void => this.#cancel({ type: "aborted" });
+    signal?.addEventListener("abort", onAbort, { once: true });
+    this.#announce();
+    try {
+      const decision = signal?.aborted === true ? ABORTED : await this.#withRetries();
+      this.#finish(decision);
+    } catch (error) {
+      // A bug of ours ends the turn as failed; it never leaves a turn unsettled.
+      this.#finish(decideOutcome(bugEnding(error), this.#facts()), error);
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      this.#clocks.stop();
+    }
+  }
+
+  #announce(): void {
+    const { link, setup, id, modes } = this.#session;
+    this.channel.emit({
+      type: "session",
+      sessionId: id,
+      backend: link.backend.id,
+      ...(link.agent === undefined ? {} : { agent: link.agent }),
+      ...(setup.model === undefined ? {} : { model: setup.model }),
+      ...(modes?.current == null ? {} : { mode: modes.current }),
+    });
+    for (const note of this.#session.turns === 1 ? this.#session.notes : []) {
+      this.channel.emit({ type: "notice", from: "ostler", text: note });
+    }
+  }
+
+  #withRetries(): Promise<Decision> {
+    return withRetries((n) => this.#once(n), {
+      retries: this.#options.retries ?? DEFAULT_RETRIES,
+      backoffMs: this.#options.backoffMs ?? BACKOFF_MS,
+      signal: this.#stop.signal,
+      retriesEmptyTurn: this.#session.link.backend.retriesEmptyTurn,
+      leftMs: () => this.#clocks.wallLeftMs,
+      onRetry: (step) => {
+        this.#release = this.#clocks.hold();
+        this.channel.emit({ type: "retry", by: "ostler", ...step });
+      },
+    }).then((decision) =>
+      this.#timeout === undefined || decision.kind !== "cancelled"
+        ? decision
+        : decideOutcome(this.#timeout, this.#facts()),
+    );
+  }
+
+  /** One prompt handed over, until it is answered or cannot be any more. */
+  #once(attemptNumber: number): Promise<Decision> {
+    const session = this.#session;
+    const { link } = session;
+    this.#release?.();
+    this.#clocks.beginAttempt();
+    session.latch.beginTurn();
+    return new Promise((resolve) => {
+      const attempt = new Attempt({
+        turnId: this.#id,
+        attempt: attemptNumber,
+        backend: link.backend,
+        context: session.context,
+        latch: session.latch,
+        tools: session.tools,
+        clocks: this.#clocks,
+        keepText: this.#options.keepText ?? true,
+        emit: (event) => this.channel.emit(event),
+        onRecord: (failure) => this.#sink(failure),
+        onPermissionNeeded: (ending) => this.#cancel(ending),
+        onEnd: (ending) => resolve(decideOutcome(ending, attempt.facts())),
+      });
+      this.#attempt = attempt;
+      session.attempt = attempt;
+      this.#attempts += 1;
+      link.connection.send(
+        "session/prompt",
+        { sessionId: session.id, prompt: this.#blocks },
+        { onHandedOver: () => (attempt.handedOver = true) },
+        (answer) => this.#answered(attempt, answer),
+      );
+    });
+  }
+
+  #answered(attempt: Attempt, answer: RpcAnswer): void {
+    if ("error" in answer) {
+      attempt.end(
+        answer.error instanceof RpcError
+          ? { type: "rpc_error", error: answer.error }
+          : endingOf(answer.error, attempt.lastHeard),
+      );
+      return;
+    }
+    attempt.handedOver = true;
+    const result = isObject(answer.result) ? answer.result : {};
+    const terminal = readSessionFailure(result["_meta"]);
+    this.#stopReason = str(result["stopReason"]) ?? null;
+    this.#usage = readUsage(result);
+    attempt.record(terminal, "terminal");
+    attempt.end({ type: "result", stopReason: this.#stopReason ?? undefined, terminal });
+  }
+
+  /** Soft first: open questions are closed, the harness is told, and has a grace to answer; then its tree is ended. */
+  #cancel(ending: Ending): void {
+    const attempt = this.#attempt;
+    this.#stop.abort();
+    if (attempt === undefined || attempt.ended || attempt.override !== undefined) return;
+    attempt.override = ending;
+    this.#session.closePermissions();
+    const { link } = this.#session;
+    link.connection.notify("session/cancel", { sessionId: this.#session.id });
+    setTimeout(() => {
+      if (attempt.ended) return;
+      attempt.end(ending);
+      link.abandon(this.#session);
+    }, this.#timeouts.cancelGraceMs);
+  }
+
+  #expire(clock: ClockName): void {
+    this.#timeout = deadlineEnding(clock, this.#timeouts, this.#attempt?.lastHeard ?? "nothing");
+    this.#cancel(this.#timeout);
+  }
+
+  #pause(paused: boolean): void {
+    this.#session.link.setPaused(paused);
+    if (paused) this.#release = this.#clocks.hold();
+    else this.#release?.();
+  }
+
+  #facts(): AttemptFacts {
+    return this.#attempt?.facts() ?? nothingSent(this.#id, this.#session.context);
+  }
+
+  #sink(failure: Failure): void {
+    this.#session.link.sink?.(failure, { sessionId: this.#session.id, turnId: this.#id });
+  }
+
+  #finish(decision: Decision, bug?: unknown): void {
+    const attempt = this.#attempt;
+    const { link, latch, tools, id } = this.#session;
+    tools.forgetRunning();
+    if (decision.kind === "completed") latch.succeed();
+    const failure = "failure" in decision ? decision.failure : null;
+    const warnings = [...(attempt?.warnings.values() ?? []), ...decision.warnings].filter(
+      (warning) => warning.id !== failure?.id,
+    );
+    const onlyWords = decision.kind === "completed" && attempt?.facts().output === false;
+    const base = {
+      text: (onlyWords ? attempt.adapterWords.join("") : attempt?.answer.text) ?? "",
+      partial: decision.kind !== "completed" && (attempt?.answer.visible ?? false),
+      sessionId: id,
+      stopReason: this.#stopReason,
+      warnings,
+      attempts: this.#attempts,
+      usage: this.#usage,
+      durationMs: Math.round(this.#clocks.elapsedMs),
+      denied: attempt?.denied ?? [],
+    };
+    for (const warning of decision.warnings) this.#tell("warning", warning);
+    if (failure !== null) this.#tell("failure", failure);
+    this.channel.finish(outcomeOf(decision, base, { stderr: link.stderrTail, advertised: this.#session.models, bug }));
+  }
+
+  #tell(type: "warning" | "failure", failure: Failure): void {
+    this.#sink(failure);
+    this.channel.emit({ type, failure });
+  }
+}

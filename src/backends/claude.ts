@@ -1,0 +1,34 @@
+/**
+ * claude-agent-acp 0.101. It starts in a mode where Claude decides about permissions itself, unless the user's settings
+ * say otherwise (recordings, INDEX note 19). Model text carries a message id; notices of the adapter do not, or name a kind.
+ */
+import type { Backend } from "../acp/ports.ts";
+import { genericHabits } from "./generic.ts";
+
+const ASKS_FOR_EVERYTHING = "default";
+const ASKS: Readonly<Record<string, boolean>> = {
+  [ASKS_FOR_EVERYTHING]: true,
+  plan: true,
+  acceptEdits: false,
+  auto: false,
+  dontAsk: true,
+  bypassPermissions: false,
+};
+
+export const claudeBackend: Backend = {
+  ...genericHabits,
+  id: "claude",
+  profile: "claude",
+  label: "Claude Agent",
+  loginHint: "Run `claude` and sign in, or set ANTHROPIC_API_KEY, then ask again",
+  capabilityMeta: { terminal_output_delta: true },
+  sessionMeta: () => ({ claudeCode: { options: { allowDangerouslySkipPermissions: false } } }),
+  modeToSet: (modes) =>
+    modes === undefined || modes.current === ASKS_FOR_EVERYTHING ? undefined : ASKS_FOR_EVERYTHING,
+  modeAsks: (mode) => ASKS[mode],
+  isAdapterWords: (update) => {
+    if (update["messageId"] === undefined) return true;
+    const meta = update["_meta"] as { readonly claudeCode?: { readonly kind?: unknown } } | null | undefined;
+    return meta?.claudeCode?.kind !== undefined;
+  },
+};

@@ -1,0 +1,39 @@
+/**
+ * codex-acp 2.6. Its default mode lets a second model approve what needs approval (recording guardian-allow), so it is
+ * started and kept in one that asks. Its sentence about a failed turn is a chunk without an id after `systemError`.
+ */
+import type { Backend } from "../acp/ports.ts";
+import { genericHabits } from "./generic.ts";
+
+const ASKS_FOR_EVERYTHING = "read-only";
+const ASKS_OUTSIDE_WORKSPACE = "workspace-write";
+/** Whether a mode asks the client; the others ask a second model or nobody. */
+const ASKS: Readonly<Record<string, boolean>> = {
+  [ASKS_FOR_EVERYTHING]: true,
+  [ASKS_OUTSIDE_WORKSPACE]: true,
+  agent: false,
+  "agent-full-access": false,
+};
+
+export const codexBackend: Backend = {
+  ...genericHabits,
+  id: "codex",
+  profile: "codex",
+  label: "Codex",
+  loginHint:
+    "Run `codex login` or set OPENAI_API_KEY, then ask again. Codex says the same when its config.toml cannot be read: check that file too",
+  capabilityMeta: { terminal_output_delta: true },
+  env: (approval) => ({ INITIAL_AGENT_MODE: modeFor(approval) }),
+  modeToSet: (modes, approval) => {
+    const wanted = modeFor(approval);
+    return modes === undefined || modes.current === wanted ? undefined : wanted;
+  },
+  modeAsks: (mode) => ASKS[mode],
+  // Its silent refusal is an empty turn, and repeats (recording refusal-content).
+  retriesEmptyTurn: false,
+  isAdapterWords: (update, afterSystemError) => afterSystemError && update["messageId"] === undefined,
+};
+
+function modeFor(approval: Parameters<Backend["env"]>[0]): string {
+  return approval === "all" ? ASKS_OUTSIDE_WORKSPACE : ASKS_FOR_EVERYTHING;
+}

@@ -1,0 +1,10 @@
+/** The embedded demo agent: a real child process that speaks ACP and answers without any model. */
+import type { Backend } from "../acp/ports.ts";
+import { genericHabits } from "./generic.ts";
+
+export const demoBackend: Backend = {
+  ...genericHabits,
+  id: "demo",
+  label: "Demo",
+  loginHint: "The demo agent needs no login: this is `/auth` showing what a missing one looks like",
+};

@@ -1,0 +1,17 @@
+/** Any ACP agent: nothing backend-specific is read, its text is its text. The other backends start from here. */
+import type { Backend } from "../acp/ports.ts";
+
+export const genericHabits: Omit<Backend, "id" | "label"> = {
+  profile: "generic",
+  loginHint: "Sign in with the agent's own command, then ask again",
+  air: true,
+  capabilityMeta: {},
+  env: () => ({}),
+  sessionMeta: () => undefined,
+  modeToSet: () => undefined,
+  modeAsks: () => undefined,
+  retriesEmptyTurn: true,
+  isAdapterWords: () => false,
+  refusesAfterCancelledPermission: false,
+  readExtension: () => undefined,
+};

@@ -1,0 +1,116 @@
+/**
+ * kiro-cli, both engines (`kiro-cli acp`, and `--agent-engine v3`). Its channel for failures is JSON-RPC errors and its
+ * own notifications; it asks as long as `--trust-all-tools` is not given (kiro wire notes, sections 1, 8, 9, 11).
+ */
+import { isObject, num, str } from "../acp/normalize.ts";
+import type { Backend, ExtensionReading } from "../acp/ports.ts";
+import type { TurnEventBody } from "../acp/types.ts";
+import { cleanBlock, cleanLine } from "../errors/redact.ts";
+import type { RefusalInfo } from "../errors/failure.ts";
+import { genericHabits } from "./generic.ts";
+
+/** Limits of the refusal card; scrubbed before they are cut (bridge semantics, section 14). */
+const MAX_CATEGORY_CHARS = 64;
+const MAX_EXPLANATION_CHARS = 600;
+const MAX_MODEL_CHARS = 128;
+const FILTERED = "CONTENT_FILTERED";
+
+export const kiroBackend: Backend = {
+  ...genericHabits,
+  id: "kiro",
+  profile: "kiro",
+  label: "Kiro",
+  loginHint: "Run `kiro-cli login`, then ask again",
+  interruptedText: "Tool uses were interrupted, waiting for the next user prompt",
+  refusesAfterCancelledPermission: true,
+  readExtension: (method, params) => READERS[method]?.(params),
+};
+
+type Params = Readonly<Record<string, unknown>>;
+
+const READERS: Readonly<Record<string, (params: Params) => ExtensionReading>> = {
+  "_kiro.dev/metadata": readMetadata,
+  "_kiro.dev/session/update": readSessionUpdate,
+  "_kiro.dev/commands/available": (params) => ({
+    events: [{ type: "commands", commands: readCommands(params["commands"]) }],
+  }),
+  "_kiro.dev/agent/switched": (params) => ({ events: modeEvent(str(params["agentName"])) }),
+  "_kiro.dev/error/rate_limit": (params) => ({ events: noticeEvent(str(params["message"])) }),
+  "_kiro/system/notify": (params) => ({ events: noticeEvent(str(params["message"])) }),
+};
+
+/** Either signal alone, the stop reason or the object, means a refusal. */
+function readMetadata(params: Params): ExtensionReading {
+  const percentage = num(params["contextUsagePercentage"]);
+  const events: TurnEventBody[] =
+    percentage === undefined ? [] : [{ type: "usage", contextUsed: clamp(percentage), contextSize: 100 }];
+  const { refusal } = params;
+  if (params["stopReason"] !== FILTERED && !isObject(refusal)) return { events };
+  return { events, refusal: readRefusal(isObject(refusal) ? refusal : {}) };
+}
+
+function readRefusal(refusal: Params): RefusalInfo {
+  return {
+    category: cleanLine(str(refusal["category"]) ?? "", MAX_CATEGORY_CHARS),
+    explanation: cleanBlock(str(refusal["explanation"]) ?? "", MAX_EXPLANATION_CHARS),
+    recommendedModel: cleanLine(str(refusal["recommendedModel"]) ?? "", MAX_MODEL_CHARS),
+  };
+}
+
+/** kiro's private updates: retries of its own, stalls, and a change of model for this turn. */
+function readSessionUpdate(params: Params): ExtensionReading {
+  const update = isObject(params["update"]) ? params["update"] : params;
+  switch (update["sessionUpdate"]) {
+    case "retry_warning": {
+      const of = num(update["maxAttempts"]);
+      const delayS = num(update["delaySecs"]);
+      return {
+        events: [
+          {
+            type: "retry",
+            by: "harness",
+            attempt: num(update["attempt"]) ?? 1,
+            reason: cleanLine(str(update["message"]) ?? "Kiro tries again", MAX_EXPLANATION_CHARS),
+            ...(of === undefined ? {} : { of }),
+            ...(delayS === undefined ? {} : { delayMs: delayS * 1000 }),
+          },
+        ],
+      };
+    }
+    case "stream_stall_notice":
+      return { events: noticeEvent(str(update["message"])) };
+    case "model_fallback": {
+      const from = str(update["from"]) ?? "the model";
+      const to = str(update["to"]);
+      return {
+        events: noticeEvent(
+          to === undefined
+            ? `No model is left to fall back to from ${from}`
+            : `Model fallback: ${from} to ${to} for this turn`,
+        ),
+      };
+    }
+    default:
+      return {};
+  }
+}
+
+function readCommands(commands: unknown): { name: string; description: string }[] {
+  const list = Array.isArray(commands) ? commands.filter(isObject) : [];
+  return list.flatMap((command) => {
+    const name = str(command["name"])?.replace(/^\//, "");
+    return name === undefined ? [] : [{ name, description: str(command["description"]) ?? "" }];
+  });
+}
+
+function noticeEvent(text: string | undefined): TurnEventBody[] {
+  return text === undefined ? [] : [{ type: "notice", from: "adapter", text: cleanBlock(text, MAX_EXPLANATION_CHARS) }];
+}
+
+function modeEvent(modeId: string | undefined): TurnEventBody[] {
+  return modeId === undefined ? [] : [{ type: "mode", modeId }];
+}
+
+function clamp(percentage: number): number {
+  return Math.min(100, Math.max(0, percentage));
+}

@@ -1,0 +1,53 @@
+/**
+ * The public library: supervise coding agents over ACP and get one true outcome per turn.
+ *
+ * `createHost` picks a backend and starts it as `ostler ask` does; `createRuntime` starts any command line. A runtime
+ * opens sessions, a session's `prompt` gives events and an outcome that always settles.
+ */
+export { createHost } from "./host/host.ts";
+export { createRuntime } from "./acp/runtime.ts";
+export type { Runtime, RuntimeOptions } from "./acp/runtime.ts";
+export type { Session } from "./acp/session.ts";
+export type { OpenSessionOptions } from "./acp/open-session.ts";
+export type {
+  PermissionAnswer,
+  PermissionOption,
+  PermissionRequest,
+  PlanEntry,
+  PromptBlock,
+  PromptOptions,
+  ToolStatus,
+  Turn,
+  TurnEvent,
+  TurnOutcome,
+  TurnTimeouts,
+  Usage,
+} from "./acp/types.ts";
+export type { AdvertisedModes, Approval, Backend, CommandLine, FailureSink, PermissionPolicy } from "./acp/ports.ts";
+export { backendFor } from "./backends/registry.ts";
+export type {
+  Failure,
+  FailureAction,
+  FailureCategory,
+  FailureKind,
+  FailureNeed,
+  FailureSeverity,
+  FailureSource,
+  Profile,
+  RefusalInfo,
+  ReplaySafety,
+  RetryVerdict,
+} from "./errors/failure.ts";
+export { KINDS } from "./errors/kinds.ts";
+export type { KindFacts } from "./errors/kinds.ts";
+export {
+  TYPED_SESSION_FAILURE_CLIENT_CAPABILITY,
+  readTypedSessionFailure,
+  supersedesTypedSessionFailure,
+} from "./acp/air.ts";
+export type {
+  TypedSessionFailure,
+  TypedSessionFailureAction,
+  TypedSessionFailureCategory,
+  TypedSessionFailureSeverity,
+} from "./acp/air.ts";
