@@ -1,0 +1,55 @@
+/** A permission question on the terminal: the offered answers in their order, one of them or no. */
+import { createInterface } from "node:readline";
+import type { PermissionRequest } from "../../acp/types.ts";
+import { cleanLine } from "../../errors/redact.ts";
+import type { Io } from "./io.ts";
+import type { Terminal } from "./terminal.ts";
+
+const MAX_LINE_CHARS = 500;
+
+/**
+ * Asks until a listed answer is given. Resolves with its option id, or null for no: an empty line, the end of the
+ * input, or a signal that says that the question is over.
+ */
+export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal) {
+  return async (request: PermissionRequest, signal: AbortSignal): Promise<string | null> => {
+    terminal.say(renderQuestion(request), "warning");
+    // Not in terminal mode: Ctrl-C stays a signal for the whole run.
+    const lines = createInterface({ input: stdin.open(), terminal: false });
+    const close = () => lines.close();
+    signal.addEventListener("abort", close, { once: true });
+    try {
+      for await (const line of lines) {
+        const answer = readAnswer(line, request);
+        if (answer !== undefined) return answer;
+        terminal.say(`Type a number from 1 to ${request.options.length}, or nothing for no.`);
+      }
+      if (signal.aborted) terminal.say("The question is closed; it counts as no.");
+      return null;
+    } finally {
+      signal.removeEventListener("abort", close);
+      close();
+    }
+  };
+}
+
+/** The question with its numbered answers. The words may be the model's own, so they are cleaned. */
+export function renderQuestion({ title, description, paths, options }: PermissionRequest): string {
+  const facts = [description ?? "", ...paths]
+    .filter((fact) => fact !== "")
+    .map((fact) => `  ${cleanLine(fact, MAX_LINE_CHARS)}`);
+  const answers = options.map(({ name }, index) => `  ${index + 1}) ${cleanLine(name, MAX_LINE_CHARS)}`);
+  return [
+    `The agent asks: ${cleanLine(title, MAX_LINE_CHARS)}`,
+    ...facts,
+    ...answers,
+    "Answer with a number; nothing means no.",
+  ].join("\n");
+}
+
+/** The option id, null for no, undefined for what is no answer. */
+export function readAnswer(line: string, { options }: PermissionRequest): string | null | undefined {
+  const typed = line.trim();
+  if (typed === "") return null;
+  return /^\d+$/.test(typed) ? options[Number(typed) - 1]?.optionId : undefined;
+}

@@ -1,0 +1,43 @@
+/** What `ostler ask` was asked for, checked as far as the arguments alone allow. */
+import { UsageError } from "../../host/usage-error.ts";
+import { ASK_OPTIONS } from "./options.ts";
+import type { AskOptions } from "./options.ts";
+import { parseArguments } from "./parse.ts";
+
+export type Format = "text" | "json" | "ndjson" | "quiet";
+
+export interface AskRequest {
+  readonly options: AskOptions;
+  readonly words: readonly string[];
+  readonly format: Format;
+  /** From `--config-option K=V`, by name. */
+  readonly configOptions: Readonly<Record<string, string>>;
+}
+
+/** @throws UsageError with the sentence for the person. */
+export function readAskRequest(argv: readonly string[]): AskRequest {
+  const { options, words } = parseArguments(argv, ASK_OPTIONS);
+  if (options.backend !== undefined && options.agent !== undefined) {
+    throw new UsageError("--backend and --agent both name an agent; give one of them");
+  }
+  if (options.profile !== undefined && options.agent === undefined) {
+    throw new UsageError("--profile says whose habits --agent has; it means nothing without --agent");
+  }
+  return { options, words, format: readFormat(options), configOptions: readConfigOptions(options["config-option"]) };
+}
+
+function readFormat({ format, json }: AskOptions): Format {
+  if (!json) return format ?? "text";
+  if (format !== undefined && format !== "ndjson")
+    throw new UsageError(`--json means --format ndjson, not ${format}; give one of them`);
+  return "ndjson";
+}
+
+function readConfigOptions(pairs: readonly string[]): Record<string, string> {
+  const entries = pairs.map((pair): [string, string] => {
+    const at = pair.indexOf("=");
+    if (at < 1) throw new UsageError(`--config-option cannot be "${pair}"; it is a name, "=" and a value`);
+    return [pair.slice(0, at), pair.slice(at + 1)];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,55 @@
+/** The edge of the CLI: whatever was thrown becomes a sentence or a failure; stacks are for `--verbose`, scrubbed. */
+import type { Failure } from "../../errors/failure.ts";
+import { KINDS } from "../../errors/kinds.ts";
+import { cleanLine, redact } from "../../errors/redact.ts";
+import { UsageError } from "../../host/usage-error.ts";
+
+const MAX_SENTENCE_CHARS = 600;
+/** Causes of causes; more is a loop. */
+const MAX_CAUSES = 8;
+
+/** The failure of an error that did not come with one: an unusable request, or a bug of ours. */
+export function failureFor(error: unknown): Failure {
+  if (error instanceof Error && "failure" in error && isFailure(error.failure)) return error.failure;
+  const kind = error instanceof UsageError ? "configuration" : "unknown";
+  const { retry, needs, category } = KINDS[kind];
+  return {
+    id: "ask:error",
+    revision: 1,
+    kind,
+    source: "spawn",
+    category,
+    severity: "error",
+    title: sentenceOf(error),
+    actions: [],
+    retry,
+    transient: false,
+    ...(needs === undefined ? {} : { needs }),
+    replaySafety: "not_sent",
+    rule: error instanceof UsageError ? "usage" : "internal",
+  };
+}
+
+/** One sentence for a person; never a stack. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof UsageError) return cleanLine(error.message, MAX_SENTENCE_CHARS);
+  if (error instanceof Error && "failure" in error) return cleanLine(error.message, MAX_SENTENCE_CHARS);
+  const what = error instanceof Error ? error.name : "an unknown error";
+  return `Something in Ostler itself went wrong (${what}); the same command with --verbose shows where`;
+}
+
+/** The error, where it comes from and its causes, one line each, scrubbed. */
+export function describeCauses(error: unknown): string[] {
+  const lines: string[] = [];
+  let current = error;
+  for (let depth = 0; current !== undefined && current !== null && depth < MAX_CAUSES; depth += 1) {
+    const text = current instanceof Error ? (current.stack ?? `${current.name}: ${current.message}`) : String(current);
+    lines.push(...`${depth === 0 ? "" : "caused by "}${redact(text)}`.split("\n"));
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return lines;
+}
+
+function isFailure(value: unknown): value is Failure {
+  return typeof value === "object" && value !== null && "kind" in value && "replaySafety" in value;
+}

@@ -1,0 +1,90 @@
+/** `--help` of every command, laid out by yargs from the one option table; loaded only when asked for. */
+import yargs from "yargs";
+import { VERSION } from "../../acp/version.ts";
+import { COMMANDS } from "./options.ts";
+import type { CommandName, OptionSpec } from "./options.ts";
+
+interface CommandHelp {
+  readonly usage: string;
+  readonly describe: string;
+  readonly examples: readonly (readonly [command: string, what: string])[];
+}
+
+export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
+  ask: {
+    usage: "ostler ask [options] [prompt..]",
+    describe: "Ask a coding agent one thing and get its true outcome",
+    examples: [
+      ['ostler ask "what does this project do?"', "The first agent that is installed"],
+      ['ostler ask -b demo "hello"', "No agent and no account needed"],
+      ['git diff | ostler ask -f - "review this"', "Prompt, blank line, the diff"],
+      ['ostler ask --attach shot.png "why is the button cut off?"', "With an image"],
+      ["ostler ask --approve all --timeout 600 fix the failing test", "Let it work for ten minutes"],
+      ['ostler ask --json "hello" | jq -r "select(.type == \\"result\\").outcome"', "For programs"],
+      ['ostler ask --agent "my-agent --acp" "hello"', "Any agent that speaks ACP"],
+    ],
+  },
+  backends: {
+    usage: "ostler backends [list | install codex|claude]",
+    describe: "Show which agents are there, or install an adapter",
+    examples: [
+      ["ostler backends", "Which agents are there, and where"],
+      ["ostler backends install codex", "The tested version of the adapter, from npm"],
+    ],
+  },
+  doctor: {
+    usage: "ostler doctor [options]",
+    describe: "Look for what keeps an agent from working",
+    examples: [
+      ["ostler doctor", "Everything"],
+      ["ostler doctor --backend claude --smoke", "Start one agent for real, without a prompt"],
+      ["ostler doctor --json", "For programs"],
+    ],
+  },
+  completion: {
+    usage: "ostler completion bash|zsh",
+    describe: "Print a completion script for your shell",
+    examples: [
+      ["source <(ostler completion bash)", "In ~/.bashrc"],
+      ["source <(ostler completion zsh)", "In ~/.zshrc, after compinit"],
+    ],
+  },
+};
+
+const MAX_COLUMNS = 110;
+
+const EXIT_CODES =
+  "Exit codes: 0 completed, 1 failed, 2 usage, 3 timeout, 4 no such session, 5 permission denied, 6 login needed, " +
+  "7 refused, 8 limit, 9 agent died or did not start, 10 busy, 11 truncated or empty, 130 and 143 stopped.";
+
+/** The help of one command, or of all. */
+export async function helpFor(command: CommandName | undefined): Promise<string> {
+  const page = yargs([]).scriptName("ostler").locale("en").help(false).version(false).wrap(MAX_COLUMNS);
+  if (command === undefined) {
+    page.usage("Usage: ostler <command> [options]");
+    for (const { usage, describe } of Object.values(COMMAND_HELP)) page.command(usage.replace("ostler ", ""), describe);
+    page.example(COMMAND_HELP.ask.examples.slice(0, 3).map(([line, what]) => [line, what]));
+    page.epilogue("ostler <command> --help says more.");
+  } else {
+    const { usage, describe, examples } = COMMAND_HELP[command];
+    page.usage(`${describe}\n\nUsage: ${usage}`);
+    for (const [name, spec] of Object.entries<OptionSpec>(COMMANDS[command])) page.option(name, describeOption(spec));
+    page.example(examples.map(([line, what]) => [line, what]));
+    if (command === "ask") page.epilogue(EXIT_CODES);
+  }
+  return `${(await page.getHelp()).trimEnd()}\n`;
+}
+
+export function versionText(): string {
+  return `ostler ${VERSION}\n`;
+}
+
+function describeOption({ type, alias, value, choices, describe, group }: OptionSpec) {
+  return {
+    group: `${group}:`,
+    describe: value === undefined ? describe : `${describe} [${value}]`,
+    ...(alias === undefined ? {} : { alias }),
+    ...(choices === undefined ? {} : { choices }),
+    ...(type === "flag" ? { type: "boolean" as const } : {}),
+  };
+}

@@ -1,0 +1,59 @@
+/** The formats for programs: `json` and `ndjson` keep stdout pure JSON, `quiet` is the answer and nothing else. */
+import type { TurnEvent } from "../../acp/types.ts";
+import { reportOf } from "../shared/report.ts";
+import type { BatchedOutput } from "./output.ts";
+import type { Presenter, RunEnd } from "./presenter.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** One event a line, closing with exactly one result line; with `events: false` only the latter. */
+export class JsonPresenter implements Presenter {
+  readonly keepsText = true;
+  readonly #stdout: BatchedOutput;
+  readonly #terminal: Terminal;
+  readonly #events: boolean;
+
+  constructor(stdout: BatchedOutput, terminal: Terminal, { events }: { readonly events: boolean }) {
+    this.#stdout = stdout;
+    this.#terminal = terminal;
+    this.#events = events;
+  }
+
+  begin(): void {}
+
+  event(event: TurnEvent): Promise<unknown> | undefined {
+    if (!this.#events) return undefined;
+    this.#stdout.write(`${JSON.stringify(event)}\n`);
+    return this.#stdout.drained;
+  }
+
+  notice(sentence: string): void {
+    this.#terminal.say(sentence);
+  }
+
+  end({ result }: RunEnd): void {
+    this.#stdout.write(`${JSON.stringify(result)}\n`);
+  }
+}
+
+/** The answer, whole, at the end; of everything else only the sentence that says why it is missing. */
+export class QuietPresenter implements Presenter {
+  readonly keepsText = true;
+  readonly #terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  begin(): void {}
+
+  event(): undefined {}
+
+  notice(): void {}
+
+  end({ outcome, context }: RunEnd): void {
+    this.#terminal.print(outcome.text);
+    this.#terminal.endAnswer();
+    const card = reportOf(outcome, context);
+    if (card !== undefined) this.#terminal.say(card.lead);
+  }
+}

@@ -1,0 +1,65 @@
+/** The CLI as a function: arguments and streams in, exit code out. Every error ends here as one sentence. */
+import { EXIT } from "../../errors/kinds.ts";
+import { nearestName } from "../../host/nearest-name.ts";
+import { UsageError } from "../../host/usage-error.ts";
+import { ask } from "./ask.ts";
+import { readAskRequest } from "./ask-request.ts";
+import { describeCauses, sentenceOf } from "./boundary.ts";
+import { COMMAND_NAMES, isCommand } from "./options.ts";
+import type { Io, Output } from "./io.ts";
+import { BatchedOutput } from "./output.ts";
+
+/** Runs one command line. Never throws; everything is written and every process gone when it resolves. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    return await runCommand(argv, io);
+  } catch (error) {
+    const causes = argv.includes("--verbose") ? describeCauses(error) : [];
+    await write(io.stderr, [`ostler: ${sentenceOf(error)}`, ...causes, ""].join("\n"));
+    return error instanceof UsageError ? error.exitCode : EXIT.failed;
+  }
+}
+
+async function runCommand([command = "--help", ...rest]: readonly string[], io: Io): Promise<number> {
+  const asksForHelp = hasFlag(rest, "--help", "-h");
+  const asksForVersion = hasFlag(rest, "--version", "-V");
+  if (command === "ask" && !asksForHelp && !asksForVersion) return ask(readAskRequest(rest), io);
+  const { helpFor, versionText } = await import("./help.ts");
+  if (command === "--version" || command === "-V" || (isCommand(command) && asksForVersion)) {
+    return write(io.stdout, versionText());
+  }
+  if (["--help", "-h", "help"].includes(command)) return write(io.stdout, await helpFor(rest.find(isCommand)));
+  if (isCommand(command) && asksForHelp) return write(io.stdout, await helpFor(command));
+  switch (command) {
+    case "backends":
+      return (await import("./backends-command.ts")).backends(rest, io);
+    case "doctor":
+      return (await import("./doctor-command.ts")).doctor(rest, io);
+    case "completion":
+      return (await import("./completion.ts")).completion(rest, io);
+    default:
+      throw new UsageError(unknownCommandSentence(command));
+  }
+}
+
+/** Before `--`; behind it a word is a word. */
+function hasFlag(argv: readonly string[], ...names: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end === -1 ? argv.length : end).some((word) => names.includes(word));
+}
+
+function unknownCommandSentence(word: string): string {
+  if (word.startsWith("-"))
+    return `Unknown option ${word} before a command; options stand after it: ostler ask ${word}`;
+  const nearest = nearestName(word, COMMAND_NAMES);
+  if (nearest !== undefined) return `Unknown command "${word}"; did you mean ostler ${nearest}?`;
+  return `Unknown command "${word}"; to ask an agent, write: ostler ask "${word}"`;
+}
+
+/** Writes all of it, whether or not somebody still reads. */
+async function write(stream: Output, text: string): Promise<number> {
+  const output = new BatchedOutput(stream);
+  output.write(text);
+  await output.finish();
+  return EXIT.completed;
+}

@@ -1,0 +1,186 @@
+/**
+ * The options of every command: the one table that the parser, the help, the completion scripts and the types are made
+ * of. Data only.
+ */
+
+export interface OptionSpec {
+  /** `list` may be given several times; every other option once. */
+  readonly type: "flag" | "text" | "number" | "list";
+  readonly alias?: string;
+  /** What stands for the value in the help; `FILE` and `DIR` are completed as such. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  /** Allowed values of a number, both ends included. */
+  readonly min?: number;
+  readonly max?: number;
+  readonly whole?: boolean;
+  readonly describe: string;
+  readonly group: "Agent" | "Prompt" | "Output" | "Limits" | "Safety" | "General";
+}
+
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+type OptionValue<Spec extends OptionSpec> = Spec["type"] extends "flag"
+  ? boolean
+  : Spec["type"] extends "list"
+    ? readonly string[]
+    : | (Spec["type"] extends "number" ? number : Spec extends { choices: readonly (infer Choice)[] } ? Choice : string)
+      | undefined;
+
+/** The parsed values of a table, by the long names of its options. */
+export type OptionValues<Table extends OptionTable> = { readonly [Name in keyof Table]: OptionValue<Table[Name]> };
+
+/** A week: more is a typing error, and timers overflow at 24 days. */
+const MAX_SECONDS = 604_800;
+/** A tenth of a second: less cannot be told from nothing. */
+const MIN_SECONDS = 0.1;
+
+const GENERAL_OPTIONS = {
+  config: {
+    type: "text",
+    value: "FILE",
+    group: "General",
+    describe: "Read this configuration file instead of your own",
+  },
+  verbose: { type: "flag", group: "General", describe: "Say more on stderr, the causes of errors among it" },
+  "no-color": { type: "flag", group: "General", describe: "No colours (NO_COLOR does the same)" },
+  help: { type: "flag", alias: "h", group: "General", describe: "Show this help" },
+  version: { type: "flag", alias: "V", group: "General", describe: "Show the version" },
+} as const satisfies OptionTable;
+
+export const ASK_OPTIONS = {
+  backend: {
+    type: "text",
+    alias: "b",
+    value: "NAME",
+    group: "Agent",
+    describe: "Which agent: claude, codex, kiro, demo, or a name from the configuration",
+  },
+  agent: {
+    type: "text",
+    value: "'CMD ARGS'",
+    group: "Agent",
+    describe: "Run this ACP agent instead of a configured one",
+  },
+  profile: {
+    type: "text",
+    choices: ["kiro", "codex", "claude", "generic"],
+    group: "Agent",
+    describe: "Whose habits --agent has (default: generic)",
+  },
+  cwd: { type: "text", alias: "C", value: "DIR", group: "Agent", describe: "Work in this folder" },
+  model: { type: "text", alias: "m", value: "NAME", group: "Agent", describe: "Which model the agent should use" },
+  mode: {
+    type: "text",
+    value: "NAME",
+    group: "Agent",
+    describe: "Which mode of the agent; without it, one that asks before it acts",
+  },
+  "config-option": {
+    type: "list",
+    value: "K=V",
+    group: "Agent",
+    describe: "Set an option of the agent's session; may be repeated",
+  },
+  mcp: {
+    type: "list",
+    value: "FILE",
+    group: "Agent",
+    describe: "JSON file of MCP servers for the agent; may be repeated",
+  },
+  "add-dir": {
+    type: "list",
+    value: "DIR",
+    group: "Agent",
+    describe: "One more folder the agent may work in; may be repeated",
+  },
+
+  file: {
+    type: "text",
+    alias: "f",
+    value: "FILE",
+    group: "Prompt",
+    describe: "Add the text of this file to the prompt; - reads stdin",
+  },
+  attach: { type: "list", value: "FILE", group: "Prompt", describe: "Attach an image or a text file; may be repeated" },
+
+  format: {
+    type: "text",
+    choices: ["text", "json", "ndjson", "quiet"],
+    group: "Output",
+    describe: "text streams the answer, json is one result, ndjson one event a line, quiet the answer alone",
+  },
+  json: { type: "flag", group: "Output", describe: "The same as --format ndjson" },
+
+  timeout: {
+    type: "number",
+    value: "S",
+    min: MIN_SECONDS,
+    max: MAX_SECONDS,
+    group: "Limits",
+    describe: "Seconds for the whole turn",
+  },
+  "idle-timeout": {
+    type: "number",
+    value: "S",
+    min: MIN_SECONDS,
+    max: MAX_SECONDS,
+    group: "Limits",
+    describe: "Seconds the agent may stay silent",
+  },
+  "tool-timeout": {
+    type: "number",
+    value: "S",
+    min: MIN_SECONDS,
+    max: MAX_SECONDS,
+    group: "Limits",
+    describe: "Seconds one tool call may take",
+  },
+  retries: {
+    type: "number",
+    value: "N",
+    min: 0,
+    max: 20,
+    whole: true,
+    group: "Limits",
+    describe: "More tries after a passing failure that is safe to repeat",
+  },
+
+  approve: {
+    type: "text",
+    choices: ["all", "reads", "none"],
+    group: "Safety",
+    describe: "Which permission requests to grant (default: reads = reading and searching inside the workspace)",
+  },
+
+  ...GENERAL_OPTIONS,
+} as const satisfies OptionTable;
+
+export const BACKENDS_OPTIONS = GENERAL_OPTIONS;
+
+export const DOCTOR_OPTIONS = {
+  backend: { type: "text", alias: "b", value: "NAME", group: "Agent", describe: "Look at this agent alone" },
+  smoke: { type: "flag", group: "Agent", describe: "Start each agent and open a session as well" },
+  json: { type: "flag", group: "Output", describe: "One JSON object on stdout" },
+  ...GENERAL_OPTIONS,
+} as const satisfies OptionTable;
+
+export const COMPLETION_OPTIONS = GENERAL_OPTIONS;
+
+export type AskOptions = OptionValues<typeof ASK_OPTIONS>;
+export type DoctorOptions = OptionValues<typeof DOCTOR_OPTIONS>;
+
+/** Every command with its options. */
+export const COMMANDS = {
+  ask: ASK_OPTIONS,
+  backends: BACKENDS_OPTIONS,
+  doctor: DOCTOR_OPTIONS,
+  completion: COMPLETION_OPTIONS,
+} as const satisfies Readonly<Record<string, OptionTable>>;
+
+export type CommandName = keyof typeof COMMANDS;
+export const COMMAND_NAMES = Object.keys(COMMANDS) as readonly CommandName[];
+
+export function isCommand(word: string): word is CommandName {
+  return Object.hasOwn(COMMANDS, word);
+}

@@ -1,0 +1,48 @@
+/** Wires {@link main} to the process: the one file of the CLI that touches globals. */
+import { fstatSync, readlinkSync } from "node:fs";
+import process from "node:process";
+import type { StopSignal } from "../shared/exit-code.ts";
+import type { Input, Io } from "./io.ts";
+import { main } from "./main.ts";
+
+const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+const io: Io = {
+  stdin: describeStdin(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  onSignal: (listener) => {
+    for (const signal of STOP_SIGNALS) process.on(signal, listener);
+    return () => {
+      for (const signal of STOP_SIGNALS) process.off(signal, listener);
+    };
+  },
+};
+
+process.exitCode = await main(process.argv.slice(2), io);
+// Nothing of ours is left to wait for, but an open stdin would keep the process.
+process.exit();
+
+function describeStdin(): Input {
+  const open = () => process.stdin;
+  let kind: Input["kind"] = "other";
+  try {
+    const stat = fstatSync(0);
+    if (stat.isFIFO() || stat.isSocket()) kind = "pipe";
+    else if (stat.isCharacterDevice() && process.stdin.isTTY) kind = "terminal";
+  } catch {
+    // Closed: an empty input.
+  }
+  return { kind, shared: kind === "pipe" && parentReadsIt(), open };
+}
+
+/** `cmd | while read line; do ostler ask "$line"; done`: the shell still needs the rest of the pipe (Linux only). */
+function parentReadsIt(): boolean {
+  try {
+    return readlinkSync("/proc/self/fd/0") === readlinkSync(`/proc/${process.ppid}/fd/0`);
+  } catch {
+    return false;
+  }
+}

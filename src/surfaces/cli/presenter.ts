@@ -1,0 +1,24 @@
+/** One presenter per `--format`: what the person, or the program that called, gets to see of a run. */
+import type { TurnEvent, TurnOutcome } from "../../acp/types.ts";
+import type { ReportContext } from "../shared/report.ts";
+import type { ResultLine } from "../shared/result.ts";
+
+export interface RunEnd {
+  readonly outcome: TurnOutcome;
+  readonly result: ResultLine;
+  readonly context: ReportContext;
+  /** Ends with code 5 because of a denial nobody asked for. */
+  readonly deniedByPolicy: boolean;
+}
+
+export interface Presenter {
+  /** The whole answer is needed at the end. */
+  readonly keepsText: boolean;
+  /** The turn may be about to start; shows that something happens. */
+  begin(backend: string): void;
+  /** Returns a promise while a reader is behind: the next event waits for it. */
+  event(event: TurnEvent): Promise<unknown> | undefined;
+  /** A sentence of Ostler itself. */
+  notice(sentence: string): void;
+  end(end: RunEnd): void;
+}

@@ -1,0 +1,112 @@
+/** Events as remarks beside the answer: one line per tool start and end, plan step, denial, warning and retry. Pure but for what was said before. */
+import { cleanLine } from "../../errors/redact.ts";
+import { sentenceFor } from "../../errors/wording.ts";
+import type { Failure } from "../../errors/failure.ts";
+import type { PlanEntry, TurnEvent } from "../../acp/types.ts";
+import type { Tone } from "./terminal.ts";
+
+export interface Remark {
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+const MAX_TITLE_CHARS = 200;
+/** Tool calls whose last line is remembered, so that the same state is not said twice. */
+const MAX_REMEMBERED_TOOLS = 1000;
+
+const PLAN_SIGN = { pending: "·", in_progress: "▸", completed: "✓" } as const;
+
+export class Remarks {
+  readonly #tools = new Map<string, string>();
+  #plan: readonly PlanEntry[] = [];
+  readonly #warned = new Set<string>();
+
+  /** What is to be said about this event, often nothing. */
+  of(event: TurnEvent): readonly Remark[] {
+    switch (event.type) {
+      case "tool":
+        return this.#tool(event);
+      case "diff":
+        return [{ text: `  ± ${cleanLine(event.path, MAX_TITLE_CHARS)}`, tone: "dim" }];
+      case "plan":
+        return this.#planSteps(event.entries);
+      case "permission":
+        return event.answer?.denied ? [denial(event.request.title, event.answer.reason)] : [];
+      case "warning":
+        return this.warning(event.failure);
+      case "retry":
+        return [{ text: retryLine(event), tone: "warning" }];
+      case "notice":
+        return [{ text: `· ${cleanLine(event.text, 1000)}`, tone: "dim" }];
+      case "text":
+        return event.late ? [{ text: `After the end: ${cleanLine(event.text, 1000)}`, tone: "dim" }] : [];
+      case "session":
+      case "thought":
+      case "terminal":
+      case "failure":
+      case "usage":
+      case "commands":
+      case "mode":
+        return [];
+    }
+  }
+
+  /** A warning, once per record. */
+  warning(failure: Failure): readonly Remark[] {
+    const key = `${failure.id} ${failure.revision}`;
+    if (this.#warned.has(key)) return [];
+    this.#warned.add(key);
+    return [{ text: `Warning: ${sentenceFor(failure)}`, tone: "warning" }];
+  }
+
+  #tool(event: TurnEvent & { readonly type: "tool" }): readonly Remark[] {
+    const title = cleanLine(event.title, MAX_TITLE_CHARS) || event.kind;
+    const line = toolLine(title, event.status, event.exitCode);
+    if (this.#tools.get(event.toolCallId) === line) return [];
+    this.#tools.delete(event.toolCallId);
+    this.#tools.set(event.toolCallId, line);
+    if (this.#tools.size > MAX_REMEMBERED_TOOLS) this.#tools.delete(this.#tools.keys().next().value!);
+    return [{ text: line, tone: "dim" }];
+  }
+
+  /** The whole plan first, then only the steps that changed. */
+  #planSteps(entries: readonly PlanEntry[]): readonly Remark[] {
+    const before = new Map(this.#plan.map(({ content, status }) => [content, status]));
+    this.#plan = entries;
+    return entries
+      .filter(({ content, status }) => before.get(content) !== status)
+      .map(({ content, status }) => ({
+        text: `  ${PLAN_SIGN[status]} ${cleanLine(content, MAX_TITLE_CHARS)}`,
+        tone: "dim",
+      }));
+  }
+}
+
+function toolLine(
+  title: string,
+  status: "pending" | "in_progress" | "completed" | "failed",
+  exitCode: number | undefined,
+): string {
+  const exit = exitCode === undefined || exitCode === 0 ? "" : ` (exit ${exitCode})`;
+  switch (status) {
+    case "pending":
+    case "in_progress":
+      return `▸ ${title}`;
+    case "completed":
+      return `✓ ${title}${exit}`;
+    case "failed":
+      return `✗ ${title}${exit}`;
+  }
+}
+
+function denial(title: string, reason: string | undefined): Remark {
+  const why = reason === undefined ? "" : ` (${cleanLine(reason, MAX_TITLE_CHARS)})`;
+  return { text: `Denied: ${cleanLine(title, MAX_TITLE_CHARS)}${why}`, tone: "warning" };
+}
+
+function retryLine({ by, attempt, of, delayMs, reason }: TurnEvent & { readonly type: "retry" }): string {
+  const count = of === undefined ? `${attempt}` : `${attempt} of ${of}`;
+  const wait = delayMs === undefined || delayMs < 500 ? "" : ` in ${Math.round(delayMs / 1000)} s`;
+  const who = by === "ostler" ? `Trying again${wait}` : `The agent tries again by itself${wait}`;
+  return `${who} (${count}): ${cleanLine(reason, MAX_TITLE_CHARS)}`;
+}

@@ -1,0 +1,59 @@
+/** The one live line at the bottom of a terminal while a turn runs. Pure: state and time in, text out. */
+import type { TurnEvent } from "../../acp/types.ts";
+
+export interface StatusState {
+  readonly backend: string;
+  readonly startedAtMs: number;
+  readonly activity:
+    | "starting"
+    | "waiting"
+    | "thinking"
+    | "answering"
+    | { readonly tool: string }
+    | { readonly retryAtMs: number };
+}
+
+/** What the event says about what is going on now. */
+export function statusAfter(state: StatusState, event: TurnEvent, nowMs: number): StatusState {
+  if (event.late) return state;
+  switch (event.type) {
+    case "text":
+      return state.activity === "answering" ? state : { ...state, activity: "answering" };
+    case "thought":
+      return state.activity === "thinking" ? state : { ...state, activity: "thinking" };
+    case "tool": {
+      const runs = event.status === "pending" || event.status === "in_progress";
+      return { ...state, activity: runs ? { tool: event.title } : "waiting" };
+    }
+    case "retry":
+      return { ...state, activity: { retryAtMs: nowMs + (event.delayMs ?? 0) } };
+    default:
+      return state;
+  }
+}
+
+/** At most `columns - 1` cells wide, so that a terminal never wraps it. */
+export function renderStatus(state: StatusState, nowMs: number, columns: number): string {
+  const seconds = Math.floor((nowMs - state.startedAtMs) / 1000);
+  const elapsed = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return fit(`${state.backend} · ${elapsed} · ${describe(state.activity, nowMs)}`, columns - 1);
+}
+
+function describe(activity: StatusState["activity"], nowMs: number): string {
+  if (typeof activity === "string") return activity;
+  if ("tool" in activity) return `runs ${activity.tool.replaceAll(/\p{Cc}+/gu, " ")}`;
+  const seconds = Math.ceil((activity.retryAtMs - nowMs) / 1000);
+  return seconds > 0 ? `next try in ${seconds} s` : "tries again";
+}
+
+/** Letters outside of ASCII may take two cells; counting each as two is safe everywhere. */
+function fit(text: string, cells: number): string {
+  let used = 0;
+  let fitted = "";
+  for (const letter of text) {
+    used += letter < "\u{7f}" ? 1 : 2;
+    if (used > cells - 1) return `${fitted}…`;
+    fitted += letter;
+  }
+  return fitted;
+}

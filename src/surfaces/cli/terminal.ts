@@ -1,0 +1,145 @@
+/**
+ * Answer and remarks side by side: the answer on stdout, everything else on stderr. When both are one terminal, a remark
+ * never lands in the middle of an answer line and the live status line is gone before anything else is written.
+ */
+import type { TurnEvent } from "../../acp/types.ts";
+import type { Output } from "./io.ts";
+import { BatchedOutput } from "./output.ts";
+import { type StatusState, renderStatus, statusAfter } from "./status-line.ts";
+
+/** How a remark looks where colours are wanted. */
+export type Tone = "plain" | "dim" | "warning" | "failure";
+
+const SGR: Readonly<Record<Tone, string>> = {
+  plain: "",
+  dim: "\u001b[2m",
+  warning: "\u001b[33m",
+  failure: "\u001b[31m",
+};
+const RESET = "\u001b[0m";
+const CLEAR_LINE = "\r\u001b[K";
+
+/** Often enough for a countdown in seconds. */
+const STATUS_EVERY_MS = 250;
+/** Of a terminal that does not say. */
+const DEFAULT_COLUMNS = 80;
+
+export interface TerminalOptions {
+  readonly stdout: BatchedOutput;
+  readonly stdoutIsTerminal: boolean;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly noColor: boolean;
+  readonly nowMs?: () => number;
+}
+
+export class Terminal {
+  readonly #stdout: BatchedOutput;
+  readonly #stderr: BatchedOutput;
+  readonly #stderrStream: Output;
+  readonly #nowMs: () => number;
+  readonly #colours: boolean;
+  readonly #live: boolean;
+  /** Answer and remarks share a screen. */
+  readonly #oneScreen: boolean;
+  #midLine = false;
+  #heldNewlines = "";
+  #printed = false;
+  #status: StatusState | undefined;
+  #drawn = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ stdout, stdoutIsTerminal, stderr, env, noColor, nowMs = () => performance.now() }: TerminalOptions) {
+    const isTerminal = stderr.isTTY === true && env["TERM"] !== "dumb";
+    this.#stdout = stdout;
+    this.#stderrStream = stderr;
+    this.#stderr = new BatchedOutput(stderr);
+    this.#nowMs = nowMs;
+    this.#colours = isTerminal && !noColor && (env["NO_COLOR"] ?? "") === "";
+    this.#live = isTerminal;
+    this.#oneScreen = stderr.isTTY === true && stdoutIsTerminal;
+  }
+
+  /** Part of the answer. Its last newlines wait for more, so that the answer can end with exactly one. */
+  print(text: string): void {
+    if (text === "") return;
+    if (this.#oneScreen) this.#eraseStatus();
+    this.#printed = true;
+    if (!text.endsWith("\n") && this.#heldNewlines === "") {
+      this.#stdout.write(text);
+    } else {
+      const whole = this.#heldNewlines + text;
+      const end = whole.replace(/\n+$/, "").length;
+      this.#heldNewlines = whole.slice(end);
+      this.#stdout.write(whole.slice(0, end));
+    }
+    this.#midLine = true;
+  }
+
+  /** One or more lines beside the answer. */
+  say(text: string, tone: Tone = "plain"): void {
+    this.#eraseStatus();
+    if (this.#oneScreen) this.#stdout.flush();
+    const fresh = this.#oneScreen && this.#midLine ? "\n" : "";
+    this.#midLine = false;
+    this.#stderr.write(
+      this.#colours && SGR[tone] !== "" ? `${fresh}${SGR[tone]}${text}${RESET}\n` : `${fresh}${text}\n`,
+    );
+    if (this.#oneScreen) this.#stderr.flush();
+  }
+
+  /** Starts the live line, where there is a terminal for it. */
+  startStatus(backend: string): void {
+    if (!this.#live) return;
+    this.#status = { backend, startedAtMs: this.#nowMs(), activity: "starting" };
+    this.#timer = setInterval(() => this.#drawStatus(), STATUS_EVERY_MS);
+  }
+
+  /** Keeps the live line true. */
+  follow(event: TurnEvent): void {
+    if (this.#status !== undefined) this.#status = statusAfter(this.#status, event, this.#nowMs());
+  }
+
+  stopStatus(): void {
+    clearInterval(this.#timer);
+    this.#eraseStatus();
+    this.#status = undefined;
+  }
+
+  /** Ends the answer with its one newline; remarks may still follow. */
+  endAnswer(): void {
+    if (!this.#printed) return;
+    this.#eraseStatus();
+    this.#stdout.write("\n");
+    this.#stdout.flush();
+    this.#heldNewlines = "";
+    this.#printed = false;
+    this.#midLine = false;
+  }
+
+  /** Undefined while both readers keep up. */
+  get drained(): Promise<unknown> | undefined {
+    return this.#stdout.drained ?? this.#stderr.drained;
+  }
+
+  async finish(): Promise<void> {
+    this.stopStatus();
+    await Promise.all([this.#stdout.finish(), this.#stderr.finish()]);
+  }
+
+  #drawStatus(): void {
+    if (this.#status === undefined || (this.#oneScreen && this.#midLine)) return;
+    const line = renderStatus(this.#status, this.#nowMs(), this.#stderrStream.columns ?? DEFAULT_COLUMNS);
+    if (line === this.#drawn) return;
+    this.#drawn = line;
+    this.#stderr.write(CLEAR_LINE + (this.#colours ? `${SGR.dim}${line}${RESET}` : line));
+    this.#stderr.flush();
+  }
+
+  #eraseStatus(): void {
+    if (this.#drawn === "") return;
+    this.#drawn = "";
+    this.#stderr.write(CLEAR_LINE);
+    this.#stderr.flush();
+  }
+}

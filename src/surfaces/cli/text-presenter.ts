@@ -1,0 +1,74 @@
+/** `--format text`: the answer as it arrives on stdout, remarks and the closing card on stderr. */
+import type { TurnEvent } from "../../acp/types.ts";
+import { renderCard } from "../shared/card.ts";
+import { partialNote, reportOf } from "../shared/report.ts";
+import { AnswerView } from "./answer-view.ts";
+import type { Presenter, RunEnd } from "./presenter.ts";
+import { Remarks } from "./remarks.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** How much of the answer's end is kept to see whether an explanation was already streamed. */
+const TAIL_CHARS = 4096;
+
+export class TextPresenter implements Presenter {
+  readonly keepsText = false;
+  readonly #terminal: Terminal;
+  readonly #remarks = new Remarks();
+  readonly #answer: AnswerView;
+  #tail = "";
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+    this.#answer = new AnswerView({
+      print: (text) => {
+        this.#tail += text;
+        if (this.#tail.length > 16 * TAIL_CHARS) this.#tail = this.#tail.slice(-TAIL_CHARS);
+        terminal.print(text);
+      },
+      say: (sentence) => terminal.say(sentence, "warning"),
+    });
+  }
+
+  begin(backend: string): void {
+    this.#terminal.startStatus(backend);
+  }
+
+  event(event: TurnEvent): Promise<unknown> | undefined {
+    if (event.type === "text" && !event.late) {
+      if (event.superseded === undefined) this.#answer.text(event.text, event.messageId);
+      else this.#answer.supersede(event.messageId ?? "");
+    } else {
+      if (event.type === "tool" && !event.late) this.#answer.boundary();
+      for (const { text, tone } of this.#remarks.of(event)) this.#terminal.say(text, tone);
+    }
+    this.#terminal.follow(event);
+    return this.#terminal.drained;
+  }
+
+  notice(sentence: string): void {
+    this.#terminal.say(sentence, "warning");
+  }
+
+  end({ outcome, context, deniedByPolicy }: RunEnd): void {
+    this.#terminal.stopStatus();
+    this.#answer.finish();
+    this.#terminal.endAnswer();
+    for (const warning of outcome.warnings) {
+      for (const { text, tone } of this.#remarks.warning(warning)) this.#terminal.say(text, tone);
+    }
+    const partial = partialNote(outcome);
+    if (partial !== undefined) this.#terminal.say(partial, "warning");
+    const card = reportOf(outcome, { ...context, shown: this.#tail.slice(-TAIL_CHARS) });
+    if (card !== undefined) {
+      const [lead, ...rest] = renderCard(card);
+      this.#terminal.say(lead!, card.tone === "failure" ? "failure" : "warning");
+      if (rest.length > 0) this.#terminal.say(rest.join("\n"));
+    }
+    if (deniedByPolicy) this.#terminal.say(denialSummary(outcome.denied.length), "warning");
+  }
+}
+
+function denialSummary(count: number): string {
+  const what = count === 1 ? "1 permission request was" : `${count} permission requests were`;
+  return `${what} denied, so the work may not be done; --approve all grants them.`;
+}
