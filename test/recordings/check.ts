@@ -5,13 +5,18 @@ import type { ResultLine } from "../../src/surfaces/shared/result.ts";
 import type { Drive, ExpectedFailure, ExpectedTurn } from "./expectation.ts";
 import type { Replayed } from "./replay.ts";
 
+/** Escape codes, raw and in JSON: recorded on stderr and in errors, never for the user. */
+const NEVER = ["\u001b", "\\u001b"];
+
 /** What was seen, in the shape of {@link wantedFrom}. */
 export function seenIn(run: Replayed, turns: readonly ExpectedTurn[]): unknown {
   return {
     turns: run.results.map((result, index) => seenTurn(result, turns[index])),
     prompts: run.prompts,
     ...(asksPermission(turns) && { answers: run.answers }),
-    appeared: turns.flatMap((turn) => turn.mustNotAppear ?? []).filter((text) => run.printed.includes(text)),
+    appeared: [...NEVER, ...turns.flatMap((turn) => turn.mustNotAppear ?? [])].filter((text) =>
+      run.printed.includes(text),
+    ),
   };
 }
 
@@ -27,10 +32,12 @@ export function wantedFrom(turns: readonly ExpectedTurn[]): unknown {
 
 /**
  * Where a resend would be wrong the row runs with retries, so that one shows up as a second prompt; where it would be
- * right, without.
+ * right, without. A turn that had failed before the recorded cancel is not aborted (claude-agent-acp cancel-during-retry).
  */
 export function driveOf(drive: Drive | undefined, turns: readonly ExpectedTurn[]): Drive {
-  return { retries: turns.some(isResendable) ? 0 : 3, ...drive };
+  const { abortTurn, ...rest } = drive ?? {};
+  const aborts = abortTurn !== undefined && turns[abortTurn - 1]?.outcome === "cancelled";
+  return { retries: turns.some(isResendable) ? 0 : 3, ...rest, ...(aborts && { abortTurn }) };
 }
 
 function isResendable({ failure }: ExpectedTurn): boolean {
