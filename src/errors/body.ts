@@ -83,7 +83,7 @@ export function readEmbeddedJson(text: string): { readonly before: string; reado
 /** An own property, or undefined; a getter that throws counts as absent. */
 export function readOwn(value: object, key: string): unknown {
   try {
-    return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+    return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
   } catch {
     return undefined;
   }

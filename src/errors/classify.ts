@@ -168,17 +168,18 @@ function refineWithRecord(base: Finding | undefined, { record, ...context }: Cla
 
 function refineWithText(base: Finding | undefined, text: Finding | undefined, code?: number): Finding | undefined {
   if (base === undefined || text === undefined) return base ?? text;
-  // -32000 is "sign in" unless the text says limit or transient (DESIGN section 2, case C06).
+  // -32000 is "sign in" unless the text says limit or transient (case C06).
   if (code === -32000 && base.rule === "code:-32000") {
     return text.retry !== "never" || KINDS[text.kind].category === "limit" ? text : base;
   }
-  return mayReplace(base, text) ? text : base;
+  if (!mayReplace(base, text)) return base;
+  // A record that recommends nothing stays "never", whatever its text names.
+  return base.rule.startsWith("record:") && base.retry === "never" ? { ...text, retry: "never" } : text;
 }
 
 function mayReplace(base: Finding, better: Finding): boolean {
   if (base.kind === better.kind || base.grade === "exact") return false;
-  if (better.grade === "exact" && base.rule.startsWith("record:") === false) return true;
-  if (better.retry === "never") return true;
+  if (better.grade === "exact" || better.retry === "never") return true;
   return base.grade === "general" && base.retry !== "never";
 }
 

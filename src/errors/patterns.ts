@@ -126,7 +126,8 @@ export const PATTERNS: readonly Pattern[] = [
   {
     id: "budget",
     kind: "budget",
-    pattern: /\breached (?:the |your )?maximum budget\b|\bsession budget\b[^.\n]{0,30}\b(?:exceeded|exhausted|reached)\b/i,
+    pattern:
+      /\breached (?:the |your )?maximum budget\b|\bsession budget\b[^.\n]{0,30}\b(?:exceeded|exhausted|reached)\b/i,
     field: "both",
     source: "claude-agent-acp 0.101.0 max-budget",
   },
@@ -180,7 +181,8 @@ export const PATTERNS: readonly Pattern[] = [
     pattern:
       /\b(?:usage|spend|spending|monthly|weekly|daily|session|\d{1,2}-hour|free tier|credit|billing hard) (?:usage |spend |request )?(?:limit|quota) (?:has been |was |is )?(?:reached|exceeded|hit|exhausted)\b|\bquota (?:has been |was )?(?:exceeded|exhausted)\b(?![^.\n]{0,80}\bper (?:minute|second)\b)/i,
     field: "both",
-    source: "kiro wire notes, section 12; recordings codex-acp 2.6.0 failed-usage-limit-reached, failed-insufficient-quota",
+    source:
+      "kiro wire notes, section 12; recordings codex-acp 2.6.0 failed-usage-limit-reached, failed-insufficient-quota",
   },
   {
     id: "credits-spent",
@@ -193,7 +195,8 @@ export const PATTERNS: readonly Pattern[] = [
   {
     id: "not-in-plan",
     kind: "usage_limit",
-    pattern: /\bupgrade to (?:plus|pro|max|team)\b|\bnot included in your (?:[\w-]{1,24} ){0,2}(?:plan|subscription)\b/i,
+    pattern:
+      /\bupgrade to (?:plus|pro|max|team)\b|\bnot included in your (?:[\w-]{1,24} ){0,2}(?:plan|subscription)\b/i,
     field: "both",
     source: "codex-acp 2.6.0 http-429-usage-not-included",
   },
@@ -353,7 +356,8 @@ export const PATTERNS: readonly Pattern[] = [
   {
     id: "service-fault",
     kind: "service_error",
-    pattern: /\binternal server error\b|\bbad gateway\b|\bgateway time-?out\b|\bservice (?:temporarily )?unavailable\b/i,
+    pattern:
+      /\binternal server error\b|\bbad gateway\b|\bgateway time-?out\b|\bservice (?:temporarily )?unavailable\b/i,
     field: "both",
     source: "kiro wire notes, section 12",
   },

@@ -20,6 +20,7 @@ const INTERNAL_PREFIX = /^internal error:\s{1,3}/i;
 /** kiro's fixed envelope of mid-stream failures says nothing about the cause (kiro wire notes, section 12). */
 const STREAM_ENVELOPE = /\bEncountered an error in the response stream:\s{0,3}/gi;
 /** codex appends its child's coloured stderr to a sentence (recording codex-acp 2.6.0 crash-loop). */
+// oxlint-disable-next-line no-control-regex -- the escape byte is what marks it
 const COLOURED_TAIL = /\n\u001B[\s\S]*$/;
 const FULL_SENTENCE = /[.!?…)]$/;
 

@@ -20,7 +20,11 @@ export interface Row {
 /** Words by kind and grade; spelling and separators do not matter (`rateLimitExceeded`, `rate_limit_exceeded`). */
 const NAMES: readonly (readonly [FailureKind, Grade, string])[] = [
   // codex `codexErrorInfo` (recordings codex-acp 2.6.0, failure policy) and the Responses API's own codes.
-  ["usage_limit", "exact", "usageLimitExceeded usage_limit_reached insufficient_quota quota_exhausted usage_not_included"],
+  [
+    "usage_limit",
+    "exact",
+    "usageLimitExceeded usage_limit_reached insufficient_quota quota_exhausted usage_not_included",
+  ],
   ["usage_limit", "exact", "billing_error billing_hard_limit_reached billing_not_active insufficient_credits"],
   // kiro wire notes, section 12.
   ["usage_limit", "exact", "MonthlyLimitError MonthlyLimitExceeded FreeTierLimitExceeded DailyLimitError"],
@@ -155,7 +159,9 @@ export function rowOfRecord({ category, actions }: Pick<FailureRecord, "category
       if (retry || newSession) return { kind: "agent_died", retry: "after_respawn" };
       return { kind: "agent_died", retry: "never", needs: "human" };
     case "service":
-      return retry ? { kind: "service_error", retry: "backoff" } : { kind: "service_error", retry: "never", ...session };
+      return retry
+        ? { kind: "service_error", retry: "backoff" }
+        : { kind: "service_error", retry: "never", ...session };
     default:
       return retry ? { kind: "unknown", retry: "backoff" } : { kind: "unknown", retry: "never", ...session };
   }

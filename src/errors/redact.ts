@@ -1,0 +1,158 @@
+/**
+ * Scrubs text that leaves the process: credentials of every common shape, `name=value` secrets, URLs with passwords, PEM
+ * blocks, private paths. It errs on the side of hiding, but leaves the words of an error alone ("token limit",
+ * "max_tokens: 5", "API key not found"). Every pattern is bounded: text costs linear time.
+ */
+
+const HIDDEN = "[redacted]";
+
+type Replacement = string | ((...groups: string[]) => string);
+
+/** Tokens that show what they are by their own shape, whatever stands around them. */
+const TOKEN_SHAPES: readonly string[] = [
+  "sk-ant-[\\w-]{4,}",
+  "sk-(?:proj|svcacct|admin|or-v1|live|test)-[\\w-]{8,}",
+  "sk-[A-Za-z0-9]{16,}",
+  "[sr]k_(?:live|test)_[A-Za-z0-9]{8,}",
+  "whsec_[A-Za-z0-9+/=]{16,}",
+  "gh[pousr]_[A-Za-z0-9]{16,}",
+  "github_pat_\\w{16,}",
+  "gl(?:pat|rt|dt|soat|ptt)-[\\w-]{12,}",
+  "xox[abeoprs]-[\\w-]{8,}",
+  "xapp-\\d-[\\w-]{8,}",
+  "(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
+  "AIza[\\w-]{30,}",
+  "ya29\\.[\\w-]{16,}",
+  "GOCSPX-[\\w-]{16,}",
+  "eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]{0,4096})?",
+  "npm_[A-Za-z0-9]{20,}",
+  "pypi-[\\w-]{20,}",
+  "hf_[A-Za-z0-9]{16,}",
+  "gsk_[A-Za-z0-9]{20,}",
+  "xai-[A-Za-z0-9]{20,}",
+  "r8_[A-Za-z0-9]{20,}",
+  "pplx-[A-Za-z0-9]{20,}",
+  "dop_v1_[a-f0-9]{32,}",
+  "dapi[a-f0-9]{32}",
+  "lin_api_[A-Za-z0-9]{20,}",
+  "figd_[\\w-]{20,}",
+  "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
+  "SG\\.[\\w-]{16,}\\.[\\w-]{16,}",
+  "AGE-SECRET-KEY-1[A-Z0-9]{20,}",
+  // Discord bot token: user id, time, signature.
+  "[MNO][A-Za-z0-9_-]{22,28}\\.[\\w-]{6}\\.[\\w-]{25,}",
+];
+
+/** Names that always hold a secret; a number or an index may follow. */
+const SECRET_NAME =
+  "(?:passwords?|passwd|passphrase|pwd|secret|api[ _-]?keys?|access[_-]?keys?|private[_-]?keys?|secret[_-]?keys?|signing[_-]?keys?|account[_-]?keys?|encryption[_-]?keys?|(?:access|refresh|auth|id|bot|session|bearer|csrf|api)[_-]?tokens?|credentials?|set-cookie|cookie)";
+/** Names that hold a secret or something harmless: the value has to look like one. */
+const WEAK_NAME = "(?:token|auth|authorization|signature|sig|pass|pat|jwt|bearer)";
+/** `OPENAI_API_KEY`, `DB_PASSWORD`: environment names by their ending. */
+const ENV_NAME = "[A-Z][A-Z0-9_]{0,60}_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|PAT)";
+const PREFIX = "(?<![\\w.-])(?:[\\w.-]{1,40}[_.-])?";
+const ANY_PREFIX = "(?<![\\w.-])[\\w.-]{0,40}?";
+/** Inside JSON that is itself a string, quotes are escaped. */
+const QUOTE = "(?:\\\\{0,3}[\"'])?";
+const SEPARATOR = `${QUOTE}\\s{0,3}[:=]{1,3}>?\\s{0,3}`;
+const VALUE = "(?:\\\\{0,3}\"[^\"\\n]{0,4096}\"?|'[^'\\n]{0,4096}'?|[^\\s\"',;&)}\\]]{1,4096})";
+/** Words of an error sentence that may stand where a value would. */
+const NOT_A_VALUE =
+  "(?![\"']?(?:required|invalid|missing|expired|rejected|revoked|denied|incorrect|wrong|empty|unset|set|null|none|undefined|true|false|unknown|unexpected|not|no|is|was|are|has|must|should|cannot|could|failed|error|limit|usage|the|a|an|and|or|please)\\b)(?![\"'\\\\]{0,4}\\[redacted\\])";
+const LOOKS_SECRET = "(?=[\"'\\\\]{0,4}(?:[\\w./+=-]{0,200}\\d|[\\w./+=-]{20}))(?=[\"'\\\\]{0,4}[^\\s\"']{6})";
+
+const RULES: readonly (readonly [RegExp, Replacement])[] = [
+  // A block that was cut keeps its key: everything from BEGIN on goes.
+  [/-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|$)/g, HIDDEN],
+  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"']{0,256}:[^\s/@"']{1,512}@/gi, `$1${HIDDEN}@`],
+  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"']{16,512}@/gi, `$1${HIDDEN}@`],
+  [/\b(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[^\s"'<>)]{1,512}/gi, `$1${HIDDEN}`],
+  [/\b(discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)[^\s"'<>)]{1,512}/gi, `$1${HIDDEN}`],
+  // Telegram bot tokens stand in URLs right behind `/bot`.
+  [/(?<!\d)\d{6,12}:[A-Za-z0-9_-]{30,64}(?![\w-])/g, HIDDEN],
+  [new RegExp(`(?<![A-Za-z0-9_])(?:${TOKEN_SHAPES.join("|").replaceAll(",}", ",2048}")})`, "g"), HIDDEN],
+  [
+    /\b((?:proxy-)?authorization\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?(?:bearer|basic|digest|token|negotiate|apikey)\s{1,3})[^\s"',;\\]{1,4096}/gi,
+    `$1${HIDDEN}`,
+  ],
+  [/\b(bearer\s{1,3})(?!realm|error|scope)(?=\S{0,200}[\d._=+/]|\S{20})[\w.~+/=-]{6,4096}/gi, `$1${HIDDEN}`],
+  [/\b(basic\s{1,3})(?=[\w+/]{0,200}[\d=+/]|[\w+/]{20})[\w+/]{8,4096}={0,2}/gi, `$1${HIDDEN}`],
+  // Query strings: the wide net, because a URL's parameter has no prose around it.
+  [
+    /([?&][\w.-]{0,40}(?:key|token|secret|sig|signature|password|passwd|auth|credential|code)=)[^&\s#"'<>]{1,4096}/gi,
+    `$1${HIDDEN}`,
+  ],
+  // ACP's form of an environment: {"name":"API_KEY","value":"…"}.
+  [
+    /("name"\s{0,3}:\s{0,3}"[^"\n]{0,60}(?:key|token|secret|passw(?:or)?d|credential|auth)[^"\n]{0,20}"\s{0,3},\s{0,3}"value"\s{0,3}:\s{0,3}")[^"\n]{1,4096}/gi,
+    `$1${HIDDEN}`,
+  ],
+  [new RegExp(`(${ANY_PREFIX}${SECRET_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "gi"), hideValue],
+  [new RegExp(`((?<![\\w.-])${ENV_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "g"), hideValue],
+  [new RegExp(`(${PREFIX}${WEAK_NAME}${SEPARATOR})${NOT_A_VALUE}${LOOKS_SECRET}(${VALUE})`, "gi"), hideValue],
+  [
+    new RegExp(
+      `((?<![\\w.-])[\\w.-]{1,40}?(?:Token|Key|Secret)${SEPARATOR})${NOT_A_VALUE}${LOOKS_SECRET}(${VALUE})`,
+      "g",
+    ),
+    hideValue,
+  ],
+  [new RegExp(`(${PREFIX}token=)${NOT_A_VALUE}(${VALUE})`, "gi"), hideValue],
+  [/(?<![\w-])(--?(?:[\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)[ =])(?!-)(\S{1,4096})/gi, hideValue],
+  // Private paths: whose machine this is, nobody else needs to know.
+  [
+    /(?<![\w-]\.[a-z]{2,10}|:\d{2,5})(?:\/mnt\/[a-z]|\/export|\/var)?\/(?:home|Users)\/[^/\s"'`:;,()<>[\]{}|]{1,64}/g,
+    "~",
+  ],
+  [/(?<![\w~./-])\/root(?![\w-])/g, "~"],
+  [/\b[A-Za-z]:(\\{1,2}|\/)Users\1(?:[^\\/\s"'`:;,<>|]{1,64}|[^\\/\r\n"'`:;,<>|]{1,64}(?=\\))/gi, "~"],
+];
+
+/** The text without credentials and private paths. Applied twice, it changes nothing more. */
+export function redact(text: string): string {
+  let scrubbed = text;
+  for (const [pattern, replacement] of RULES) {
+    scrubbed =
+      typeof replacement === "string" ? scrubbed.replace(pattern, replacement) : scrubbed.replace(pattern, replacement);
+  }
+  return scrubbed;
+}
+
+/** One line for a card or a log: no control characters, scrubbed, then cut at `maxChars` with an ellipsis. */
+export function cleanLine(text: string, maxChars: number): string {
+  return cut(redact(stripControls(text)).replace(/\s+/g, " ").trim(), maxChars);
+}
+
+/** Several lines, otherwise as {@link cleanLine}. `keep: "end"` is for tails of output, which say why at their end. */
+export function cleanBlock(text: string, maxChars: number, keep: "start" | "end" = "start"): string {
+  const scrubbed = redact(stripControls(text)).trim();
+  if (keep === "start" || scrubbed.length <= maxChars) return cut(scrubbed, maxChars);
+  return `…${scrubbed.slice(1 - maxChars).replace(/^[\uDC00-\uDFFF]/, "")}`;
+}
+
+function hideValue(...groups: string[]): string {
+  const [, name = "", value = ""] = groups;
+  const quote = /^\\{0,3}["']/.exec(value)?.[0] ?? "";
+  return value.includes(HIDDEN) ? `${name}${value}` : `${name}${quote}${HIDDEN}${closes(value, quote) ? quote : ""}`;
+}
+
+function closes(value: string, quote: string): boolean {
+  return quote !== "" && value.length > quote.length && value.endsWith(quote.slice(-1));
+}
+
+/** Colour codes, titles, control and direction characters: they hide or split what stands between them. */
+function stripControls(text: string): string {
+  return (
+    text
+      // oxlint-disable-next-line no-control-regex -- escape sequences are what is removed
+      .replace(/\u001B\][^\u0007\u001B]{0,4096}(?:\u0007|\u001B\\)?|\u001B\[[\d;?]{0,32}[ -/]{0,4}[@-~]?|\u001B./g, "")
+      .replace(/\r\n?/g, "\n")
+      // oxlint-disable-next-line no-control-regex -- control characters are what is removed
+      .replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g, "")
+  );
+}
+
+function cut(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return `${text.slice(0, Math.max(0, maxChars - 1)).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
