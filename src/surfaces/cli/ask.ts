@@ -9,7 +9,7 @@ import { createHost } from "../../host/host.ts";
 import type { AskPerson } from "../../host/permissions.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { decideExitCode } from "../shared/exit-code.ts";
-import type { ReportContext } from "../shared/report.ts";
+import type { CardWords } from "../shared/failure-card.ts";
 import { outcomeWithoutTurn, resultOf } from "../shared/result.ts";
 import type { AskRequest } from "./ask-request.ts";
 import type { AskOptions } from "./options.ts";
@@ -40,7 +40,7 @@ interface Run {
   readonly presenter: Presenter;
   /** The name of the agent, empty until it is chosen. */
   backend: string;
-  context: ReportContext;
+  words: CardWords;
 }
 
 /**
@@ -73,7 +73,7 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
     terminal,
     presenter,
     backend,
-    context: { newConversation: NEW_CONVERSATION },
+    words: { newConversation: NEW_CONVERSATION },
   };
   const startedAt = performance.now();
   let outcome: TurnOutcome;
@@ -120,6 +120,7 @@ async function runTurn(run: Run): Promise<TurnOutcome> {
   });
   interrupt.kill = () => runtime.kill();
   run.backend = opened.backend;
+  run.words = { ...run.words, login: runtime.backend.loginHint };
   if (notice !== undefined) presenter.notice(notice);
 
   const session = await runtime.openSession({
@@ -130,7 +131,6 @@ async function runTurn(run: Run): Promise<TurnOutcome> {
     additionalDirectories,
     signal: interrupt.signal,
   });
-  for (const note of session.notes) presenter.notice(note);
   const turn = session.prompt(prompt, {
     signal: interrupt.signal,
     timeouts: turnTimeouts(options, host.config.timeouts),
@@ -138,9 +138,7 @@ async function runTurn(run: Run): Promise<TurnOutcome> {
     keepText: presenter.keepsText,
     whenUnread: "pause",
   });
-  const outcome = await follow(turn, presenter);
-  run.context = { ...run.context, login: runtime.backend.loginHint, stderrTail: runtime.stderrTail() };
-  return outcome;
+  return follow(turn, presenter);
 }
 
 /** Shows events as they come, at the pace of the reader; a turn that is over is not held up by one that stopped reading. */
@@ -203,7 +201,7 @@ function exitCodeOf(outcome: TurnOutcome, { request, interrupt }: Run): number {
 }
 
 function present(
-  { request, presenter, terminal, backend, context }: Run,
+  { request, presenter, terminal, backend, words }: Run,
   outcome: TurnOutcome,
   exitCode: number,
   isUsage: boolean,
@@ -214,7 +212,7 @@ function present(
   // A usage error is one sentence, said by the caller; only a program needs the result line as well.
   if (isUsage && (request.format === "text" || request.format === "quiet")) return;
   const deniedByPolicy = exitCode === EXIT.permissionDenied && outcome.denied.length > 0;
-  presenter.end({ outcome, result: resultOf(outcome, { backend, exitCode }), context, deniedByPolicy });
+  presenter.end({ outcome, result: resultOf(outcome, { backend, exitCode }), words, deniedByPolicy });
 }
 
 /** All output has left, or the run was stopped and its reader does not read. */
@@ -237,5 +235,7 @@ async function exitCodeOfBroken({ code, message }: NodeJS.ErrnoException, termin
 
 /** The entries that have a value. */
 function given<Values extends object>(values: Values): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- names and values come out as they went in
+  return Object.fromEntries(entries) as { [Name in keyof Values]?: Exclude<Values[Name], undefined> };
 }

@@ -38,14 +38,14 @@ export function sentenceOf(error: unknown): string {
   return `Something in Ostler itself went wrong (${what}); the same command with --verbose shows where`;
 }
 
-/** The error, where it comes from and its causes, one line each, scrubbed. */
+/** The error and its causes with their stacks, scrubbed, for `--verbose`. */
 export function describeCauses(error: unknown): string[] {
   const lines: string[] = [];
   let current = error;
-  for (let depth = 0; current !== undefined && current !== null && depth < MAX_CAUSES; depth += 1) {
-    const text = current instanceof Error ? (current.stack ?? `${current.name}: ${current.message}`) : String(current);
-    lines.push(...`${depth === 0 ? "" : "caused by "}${redact(text)}`.split("\n"));
-    current = current instanceof Error ? current.cause : undefined;
+  for (let depth = 0; current instanceof Error && depth < MAX_CAUSES; depth += 1) {
+    const stack = redact(current.stack ?? `${current.name}: ${current.message}`);
+    lines.push(...`${depth === 0 ? "" : "caused by "}${stack}`.split("\n"));
+    current = current.cause;
   }
   return lines;
 }

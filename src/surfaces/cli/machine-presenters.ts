@@ -50,10 +50,10 @@ export class QuietPresenter implements Presenter {
 
   notice(): void {}
 
-  end({ outcome, context }: RunEnd): void {
+  end({ outcome, words }: RunEnd): void {
     this.#terminal.print(outcome.text);
     this.#terminal.endAnswer();
-    const card = reportOf(outcome, context);
+    const card = reportOf(outcome, words);
     if (card !== undefined) this.#terminal.say(card.lead);
   }
 }

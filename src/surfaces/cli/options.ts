@@ -40,7 +40,7 @@ const GENERAL_OPTIONS = {
     type: "text",
     value: "FILE",
     group: "General",
-    describe: "Read this configuration file instead of your own",
+    describe: "Read this configuration file too; it beats the others",
   },
   verbose: { type: "flag", group: "General", describe: "Say more on stderr, the causes of errors among it" },
   "no-color": { type: "flag", group: "General", describe: "No colours (NO_COLOR does the same)" },
@@ -66,7 +66,7 @@ export const ASK_OPTIONS = {
     type: "text",
     choices: ["kiro", "codex", "claude", "generic"],
     group: "Agent",
-    describe: "Whose habits --agent has (default: generic)",
+    describe: "Whose habits --agent has (default: by the name of its program)",
   },
   cwd: { type: "text", alias: "C", value: "DIR", group: "Agent", describe: "Work in this folder" },
   model: { type: "text", alias: "m", value: "NAME", group: "Agent", describe: "Which model the agent should use" },
@@ -170,16 +170,16 @@ export const COMPLETION_OPTIONS = GENERAL_OPTIONS;
 export type AskOptions = OptionValues<typeof ASK_OPTIONS>;
 export type DoctorOptions = OptionValues<typeof DOCTOR_OPTIONS>;
 
+export const COMMAND_NAMES = ["ask", "backends", "doctor", "completion"] as const;
+export type CommandName = (typeof COMMAND_NAMES)[number];
+
 /** Every command with its options. */
-export const COMMANDS = {
+export const COMMANDS: Readonly<Record<CommandName, OptionTable>> = {
   ask: ASK_OPTIONS,
   backends: BACKENDS_OPTIONS,
   doctor: DOCTOR_OPTIONS,
   completion: COMPLETION_OPTIONS,
-} as const satisfies Readonly<Record<string, OptionTable>>;
-
-export type CommandName = keyof typeof COMMANDS;
-export const COMMAND_NAMES = Object.keys(COMMANDS) as readonly CommandName[];
+};
 
 export function isCommand(word: string): word is CommandName {
   return Object.hasOwn(COMMANDS, word);

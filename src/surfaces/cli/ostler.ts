@@ -26,7 +26,6 @@ process.exitCode = await main(process.argv.slice(2), io);
 process.exit();
 
 function describeStdin(): Input {
-  const open = () => process.stdin;
   let kind: Input["kind"] = "other";
   try {
     const stat = fstatSync(0);
@@ -35,7 +34,7 @@ function describeStdin(): Input {
   } catch {
     // Closed: an empty input.
   }
-  return { kind, shared: kind === "pipe" && parentReadsIt(), open };
+  return { kind, shared: kind === "pipe" && parentReadsIt(), open: () => process.stdin };
 }
 
 /** `cmd | while read line; do ostler ask "$line"; done`: the shell still needs the rest of the pipe (Linux only). */

@@ -46,7 +46,7 @@ export class BatchedOutput {
       this.#behind = !this.#stream.write(text);
     } catch (error) {
       // A file is written synchronously: a full disk throws here.
-      this.#break(error as NodeJS.ErrnoException);
+      this.#break(error instanceof Error ? error : new Error("Writing failed", { cause: error }));
     }
   }
 

@@ -28,8 +28,9 @@ export function parseArguments<Table extends OptionTable>(argv: readonly string[
   if (error) throw new UsageError(valueCountSentence(error.message, specs));
   const values = specs.map(([name, spec]) => [name, readOption(name, spec, found[name])] as const);
   return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- readOption gives each name what its row says
     options: Object.fromEntries(values) as OptionValues<Table>,
-    words: [...found._, ...((found["--"] as string[] | undefined) ?? [])].map(String),
+    words: [...found._, ...(found["--"] ?? [])].map(String),
   };
 }
 

@@ -1,12 +1,12 @@
 /** One presenter per `--format`: what the person, or the program that called, gets to see of a run. */
 import type { TurnEvent, TurnOutcome } from "../../acp/types.ts";
-import type { ReportContext } from "../shared/report.ts";
+import type { CardWords } from "../shared/failure-card.ts";
 import type { ResultLine } from "../shared/result.ts";
 
 export interface RunEnd {
   readonly outcome: TurnOutcome;
   readonly result: ResultLine;
-  readonly context: ReportContext;
+  readonly words: CardWords;
   /** Ends with code 5 because of a denial nobody asked for. */
   readonly deniedByPolicy: boolean;
 }

@@ -56,9 +56,11 @@ export function watchUnreadInput(stdin: Input, onFound: () => void): () => void 
 async function readAll(stdin: Input, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of addAbortSignal(signal, stdin.open())) {
-    chunks.push(Buffer.from(chunk as Uint8Array));
-    bytes += (chunk as Uint8Array).length;
+  const stream: AsyncIterable<string | Uint8Array> = addAbortSignal(signal, stdin.open());
+  for await (const chunk of stream) {
+    const part = Buffer.from(chunk);
+    chunks.push(part);
+    bytes += part.length;
     if (bytes > MAX_PROMPT_BYTES) throw tooLong("stdin");
   }
   return Buffer.concat(chunks);

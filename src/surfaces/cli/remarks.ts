@@ -60,13 +60,13 @@ export class Remarks {
   }
 
   #tool(event: TurnEvent & { readonly type: "tool" }): readonly Remark[] {
-    const title = cleanLine(event.title, MAX_TITLE_CHARS) || event.kind;
-    const line = toolLine(title, event.status, event.exitCode);
-    if (this.#tools.get(event.toolCallId) === line) return [];
-    this.#tools.delete(event.toolCallId);
-    this.#tools.set(event.toolCallId, line);
+    const { toolCallId, title, kind, status, exitCode } = event;
+    const state = `${status === "pending" ? "in_progress" : status} ${title}`;
+    if (this.#tools.get(toolCallId) === state) return [];
+    this.#tools.delete(toolCallId);
+    this.#tools.set(toolCallId, state);
     if (this.#tools.size > MAX_REMEMBERED_TOOLS) this.#tools.delete(this.#tools.keys().next().value!);
-    return [{ text: line, tone: "dim" }];
+    return [{ text: toolLine(cleanLine(title, MAX_TITLE_CHARS) || kind, status, exitCode), tone: "dim" }];
   }
 
   /** The whole plan first, then only the steps that changed. */

@@ -49,16 +49,18 @@ export class TextPresenter implements Presenter {
     this.#terminal.say(sentence, "warning");
   }
 
-  end({ outcome, context, deniedByPolicy }: RunEnd): void {
+  end({ outcome, words, deniedByPolicy }: RunEnd): void {
     this.#terminal.stopStatus();
     this.#answer.finish();
+    // The text is not kept; what is there nevertheless are words of the adapter, all there was for an answer.
+    if (this.#tail === "") this.#terminal.print(outcome.text);
     this.#terminal.endAnswer();
     for (const warning of outcome.warnings) {
       for (const { text, tone } of this.#remarks.warning(warning)) this.#terminal.say(text, tone);
     }
     const partial = partialNote(outcome);
     if (partial !== undefined) this.#terminal.say(partial, "warning");
-    const card = reportOf(outcome, { ...context, shown: this.#tail.slice(-TAIL_CHARS) });
+    const card = reportOf(outcome, { ...words, shown: this.#tail.slice(-TAIL_CHARS) });
     if (card !== undefined) {
       const [lead, ...rest] = renderCard(card);
       this.#terminal.say(lead!, card.tone === "failure" ? "failure" : "warning");

@@ -34,7 +34,7 @@ export function failureCard(failure: Failure, words: CardWords = {}): Card {
       adviceFor(failure),
       failure.needs === "login" ? words.login : undefined,
       failure.needs === "new_session" ? words.newConversation : undefined,
-    ].filter((sentence) => sentence !== undefined && sentence !== ""),
+    ].filter((sentence): sentence is string => sentence !== undefined && sentence !== ""),
     actions: failure.actions,
   };
 }

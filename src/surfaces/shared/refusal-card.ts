@@ -31,8 +31,11 @@ export function refusalCard(refusal: RefusalInfo, shown = ""): Card {
   };
 }
 
-/** Blanks do not count: the same sentence may be wrapped or joined differently. */
 function isShown(explanation: string, shown: string): boolean {
-  const squeeze = (text: string) => text.replaceAll(/\s+/g, " ").trim();
-  return squeeze(shown).includes(squeeze(explanation));
+  return squeezeBlanks(shown).includes(squeezeBlanks(explanation));
+}
+
+/** The same sentence may be wrapped or joined differently. */
+function squeezeBlanks(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
 }

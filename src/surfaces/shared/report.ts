@@ -1,14 +1,13 @@
 /** How an outcome is told to a person, on any surface: nothing for a plain answer, else one card. Pure. */
 import type { TurnOutcome } from "../../acp/types.ts";
+import { cleanBlock } from "../../errors/redact.ts";
 import type { Card } from "./card.ts";
 import { type CardWords, failureCard } from "./failure-card.ts";
 import { refusalCard } from "./refusal-card.ts";
 
 export interface ReportContext extends CardWords {
-  /** The end of the answer as shown so far. */
+  /** The end of the answer as the person has it before them. */
   readonly shown?: string;
-  /** The last words of the agent on stderr, scrubbed: all there is to go by when it said nothing else. */
-  readonly stderrTail?: string;
 }
 
 /** The card of an outcome; undefined for a completed turn. */
@@ -19,19 +18,20 @@ export function reportOf(outcome: TurnOutcome, context: ReportContext = {}): Car
     case "refused":
       return refusalCard(outcome.refusal, context.shown);
     case "failed":
-      return failureCard(outcome.failure, context);
+      return withLastWords(failureCard(outcome.failure, context), outcome.stderr);
     case "truncated":
       return outcome.failure === null
-        ? note(`The answer was cut off (${outcome.stopReason ?? "no reason given"}).`, [
+        ? note(
+            `The answer was cut off (${outcome.stopReason ?? "no reason given"}).`,
             "Ask for the rest, or for a shorter answer.",
-          ])
+          )
         : { ...failureCard(outcome.failure, context), tone: "note" };
     case "empty":
       return outcome.failure === null
-        ? emptyCard(context.stderrTail)
-        : { ...failureCard(outcome.failure, context), tone: "note" };
+        ? withLastWords(note("The agent ended its turn without an answer."), outcome.stderr)
+        : withLastWords({ ...failureCard(outcome.failure, context), tone: "note" }, outcome.stderr);
     case "cancelled":
-      return note(outcome.by === "caller" ? "Cancelled." : "The agent cancelled the turn by itself.", []);
+      return note(outcome.by === "caller" ? "Cancelled." : "The agent cancelled the turn by itself.");
   }
 }
 
@@ -40,16 +40,21 @@ export function partialNote(outcome: TurnOutcome): string | undefined {
   return outcome.partial ? "The answer above is partial." : undefined;
 }
 
-const STDERR_LINES = 8;
+/** The end of stderr says why; a screen full of it hides the sentence above. */
+const MAX_STDERR_CHARS = 1000;
 
-function emptyCard(stderrTail = ""): Card {
-  const lines = stderrTail.trim().split("\n").slice(-STDERR_LINES).join("\n");
-  return {
-    ...note("The agent ended its turn without an answer.", []),
-    fields: lines === "" ? [] : [{ name: "Its last words on stderr", value: lines }],
-  };
+function withLastWords(card: Card, stderr = ""): Card {
+  const value = cleanBlock(stderr, MAX_STDERR_CHARS);
+  return value === "" ? card : { ...card, fields: [...card.fields, { name: "Its last words on stderr", value }] };
 }
 
-function note(lead: string, advice: readonly string[]): Card {
-  return { tone: "note", category: "unknown", lead, fields: [], advice, actions: [] };
+function note(lead: string, advice?: string): Card {
+  return {
+    tone: "note",
+    category: "unknown",
+    lead,
+    fields: [],
+    advice: advice === undefined ? [] : [advice],
+    actions: [],
+  };
 }
