@@ -10,11 +10,11 @@ import { readRequestId, readResetAt, readRetryAfterMs } from "./facts.ts";
 import type { FailureKind, FailureNeed, RetryVerdict } from "./failure.ts";
 import { KINDS } from "./kinds.ts";
 import type { Pattern } from "./patterns.ts";
-import { namedModel, PATTERNS, statusInText } from "./patterns.ts";
+import { isRetryProgress, namedModel, PATTERNS, statusInText } from "./patterns.ts";
 import type { RawError } from "./raw.ts";
 import { isGenericMessage, stripWrappers } from "./raw.ts";
 import type { Grade, Row } from "./structured.ts";
-import { namesInText, rowOfCode, rowOfName, rowOfRecord, rowOfStatus } from "./structured.ts";
+import { namesInText, rowOfCode, rowOfName, rowOfProgress, rowOfRecord, rowOfStatus } from "./structured.ts";
 import type { ClassifyContext, FailureRecord, Verdict } from "./verdict.ts";
 
 /** What one piece of evidence says. */
@@ -107,28 +107,25 @@ function mergeBodies(first: ProviderBody, second: ProviderBody): ProviderBody {
   };
 }
 
-/** Words of typed fields, then the status, then the code; a general word yields to a plainer one behind it. */
+/** Words of typed fields and the HTTP status, then the code; a general word yields to a plainer one behind it. */
 function structuredFinding({ all, body, status }: Evidence, code: Row | undefined): Finding | undefined {
   const names = [...body.names, ...namesInText(all)].map(rowOfName).filter((row) => row !== undefined);
   const http = status ?? body.status ?? statusInText(all);
   const rows = [
+    ...(code?.grade === "exact" ? [code] : []),
     ...names.filter(({ grade }) => grade === "exact"),
     ...(http === undefined ? [] : [rowOfStatus(http, all)]),
     ...names.filter(({ grade }) => grade !== "exact"),
-    ...(code === undefined || code.grade === "general" ? [] : [code]),
   ];
-  const row = rows.find(({ grade }) => grade !== "general") ?? rows[0];
+  const row =
+    rows.find(({ grade }) => grade !== "general") ?? rows[0] ?? (code?.grade === "general" ? undefined : code);
   if (row === undefined) return undefined;
-  // A transient word beside -32000 is the answer (kiro V3 sends its network errors under it), so only an auth-like or
-  // silent field leaves the code its say.
-  const first = rows[0] ?? row;
-  const decided = row === code && first !== code ? first : row;
-  const found = finding(decided.kind, decided.id, decided.grade);
+  const found = finding(row.kind, row.id, row.grade);
   return body.noRetry ? { ...found, retry: "never" } : found;
 }
 
 function recordFinding(record: FailureRecord): Finding {
-  const { kind, retry, needs } = rowOfRecord(record);
+  const { kind, retry, needs } = isRetryProgress(record) ? rowOfProgress(record) : rowOfRecord(record);
   const actions = record.actions.length === 0 ? "none" : record.actions.join("+");
   return { kind, retry, needs, grade: "general", rule: `record:${record.category}/${actions}` };
 }
@@ -193,7 +190,9 @@ function finding(kind: FailureKind, rule: string, grade: Grade): Finding {
 }
 
 function toVerdict({ kind, retry, needs, rule }: Finding, { all, body }: Evidence): Verdict {
-  const resetAt = KINDS[kind].category === "limit" ? (body.resetAt ?? readResetAt("", all)) : undefined;
+  const reset = KINDS[kind].category === "limit" ? (body.resetAt ?? readResetAt("", all)) : undefined;
+  // "try again in 0.4s" is a wait; for an allowance, "in 4 days" is when it ends.
+  const resetAt = kind === "rate_limit" && reset?.startsWith("in ") ? undefined : reset;
   const retryAfterMs = body.retryAfterMs ?? readRetryAfterMs("", all);
   const requestId = body.requestId ?? readRequestId("", all);
   return {

@@ -161,7 +161,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "model-unavailable",
     kind: "model_unavailable",
     pattern:
-      /\bmodel\b[^\n]{0,120}\b(?:does not exist|not supported|may not exist|(?:do not|don't|does not) have access)\b|\b(?:unknown|no such) model\b|\bmodel [^\s]{1,100} (?:was )?not found\b/i,
+      /\bmodel\b[^\n]{0,120}\b(?:does not exist|not supported|may not exist|(?:do not|don't|does not) have access)\b|\b(?:unknown|no such) model\b|\binvalid value for config option model\b|\bmodel [^\s]{1,100} (?:was )?not found\b/i,
     field: "both",
     source: "recordings codex-acp 2.6.0 failed-model-not-found, claude-agent-acp 0.101.0 http-404-model",
   },
@@ -230,7 +230,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "session-unknown",
     kind: "session_not_found",
     pattern:
-      /\b(?:session|conversation) (?:id )?(?:['"`]?[\w.:-]{1,100}['"`]? )?(?:was )?not found\b|\bunknown session\b|\bno (?:rollout|conversation|session) found\b|\binvalid session id\b|\bdoes not match any session\b/i,
+      /\b(?:session|conversation) (?:id )?(?:['"`]?[\w.:-]{1,100}['"`]? )?(?:was )?not found\b|\bunknown session\b(?!\/)|\bno (?:rollout|conversation|session) found\b|\binvalid session id\b|\bdoes not match any session\b/i,
     field: "both",
     source: "recordings codex-acp 2.6.0 and claude-agent-acp 0.101.0 load-unknown; case C21",
   },
@@ -247,9 +247,10 @@ export const PATTERNS: readonly Pattern[] = [
   {
     id: "bad-setting",
     kind: "configuration",
-    pattern: /\binvalid proxy url\b|^mode ['"`][^'"`\n]{1,80}['"`] not found\b/i,
+    pattern:
+      /\binvalid proxy url\b|^mode ['"`][^'"`\n]{1,80}['"`] not found\b|\binvalid mode: |\bmode \w{1,60} is not available\b|\b(?:unknown|invalid value for) config option\b/i,
     field: "both",
-    source: "claude-agent-acp 0.101.0 startup-proxy-invalid; kiro wire notes, section 12",
+    source: "claude-agent-acp 0.101.0 startup-proxy-invalid, set-unknown-model; kiro wire notes, section 12",
   },
   {
     id: "not-this-protocol",
@@ -272,7 +273,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "signed-out",
     kind: "auth",
     pattern:
-      /\bnot (?:logged|signed) in\b|\bplease (?:log|sign) ?in\b|\bfailed to authenticate\b|\bauthentication (?:is )?(?:required|failed)\b|\b(?:invalid|incorrect|expired) (?:api key|x-api-key|credentials|bearer token|access token)\b/i,
+      /\bnot (?:logged|signed) in\b|\bplease (?:log|sign) ?in\b|\bfailed to authenticate\b|\bauthentication (?:is )?(?:required|failed)\b|\borganization must complete verification\b|\b(?:invalid|incorrect|expired) (?:api key|x-api-key|credentials|bearer token|access token)\b/i,
     field: "both",
     source: "recordings claude-agent-acp 0.101.0 http-401, http-403; kiro wire notes, section 12; case C06",
   },
@@ -424,6 +425,13 @@ export function statusInText(text: string): number | undefined {
     if (found !== undefined) return Number(found);
   }
   return undefined;
+}
+
+const RETRY_PROGRESS = /^(?:Reconnecting\.\.\. |Reconnecting to Claude, attempt |Retrying Claude, attempt )/;
+
+/** A record that only tells a harness's own retry (recordings of both adapters); such warnings carry no action. */
+export function isRetryProgress({ title, actions }: { readonly title: string; readonly actions: readonly unknown[] }) {
+  return actions.length === 0 && RETRY_PROGRESS.test(title);
 }
 
 /** The model that a text of the row `model-named` is about. */

@@ -140,6 +140,12 @@ export interface RecordRow {
   readonly needs?: FailureNeed;
 }
 
+/** A warning that the harness retries by itself: nothing died and nothing is spent yet, whatever its category. */
+export function rowOfProgress({ category }: Pick<FailureRecord, "category">): RecordRow {
+  if (category === "connection") return { kind: "network", retry: "backoff" };
+  return { kind: category === "limit" ? "rate_limit" : "service_error", retry: "backoff" };
+}
+
 export function rowOfRecord({ category, actions }: Pick<FailureRecord, "category" | "actions">): RecordRow {
   const retry = actions.includes("retry");
   const newSession = actions.includes("new_session");
