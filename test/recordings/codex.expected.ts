@@ -71,7 +71,6 @@ function childDied(title: RegExp, more: More = {}): ExpectedTurn {
     source: "rpc_error",
     replaySafety: "unknown",
     title,
-    mustNotAppear: ["\u001b", "\\u001b"],
     ...more,
   });
 }

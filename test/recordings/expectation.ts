@@ -39,8 +39,6 @@ export interface Drive {
   readonly retries?: number;
   /** `--timeout` in seconds, for recordings in which nothing ends the turn. */
   readonly timeoutS?: number;
-  /** Model to ask for, where the recorded client chose one. */
-  readonly model?: string;
   /** The turn (counted from 1) that the caller aborts once the agent waits for what ended it in the recording. */
   readonly abortTurn?: number;
   /** Permission questions stay open until the turn is cancelled. */

@@ -2,13 +2,14 @@
  * Drives one recording through the whole product: a replay agent as a real child, and `ostler ask` in process. What the
  * command line cannot say (several prompts, several sessions, a question that stays open) goes through the library.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { Backend } from "../../src/acp/ports.ts";
 import { createRuntime } from "../../src/acp/runtime.ts";
-import type { Turn } from "../../src/acp/types.ts";
+import type { Session } from "../../src/acp/session.ts";
+import type { TurnOutcome } from "../../src/acp/types.ts";
 import { createPermissionPolicy } from "../../src/host/permissions.ts";
 import { main } from "../../src/surfaces/cli/main.ts";
 import type { Io } from "../../src/surfaces/cli/io.ts";
@@ -73,7 +74,6 @@ async function askOnce(job: ReplayJob, folder: string, log: string) {
   if (drive.approve !== undefined) flags.push("--approve", drive.approve);
   if (drive.retries !== undefined) flags.push("--retries", String(drive.retries));
   if (drive.timeoutS !== undefined) flags.push("--timeout", String(drive.timeoutS));
-  if (drive.model !== undefined) flags.push("--model", drive.model);
 
   const stdout = new Collector();
   const stderr = new Collector();
@@ -88,6 +88,7 @@ async function askOnce(job: ReplayJob, folder: string, log: string) {
     onSignal: (listener) => interruptWith(listener, stop.signal),
   };
   const exitCode = await main(["ask", ...flags, PROMPT], io);
+  if (stdout.text === "") throw new Error(`No result on stdout; stderr: ${stderr.text}`);
   const result: ResultLine = JSON.parse(stdout.text);
   if (result.exitCode !== exitCode) throw new Error(`The result says exit ${result.exitCode}, main said ${exitCode}`);
   return { results: [result], printed: stdout.text + stderr.text };
@@ -95,42 +96,52 @@ async function askOnce(job: ReplayJob, folder: string, log: string) {
 
 /** Several prompts on one session, or one on each of two, through the library. */
 async function promptInProcess(job: ReplayJob, folder: string, log: string) {
-  const { drive, backend, turns } = job;
+  const { drive, backend } = job;
   const cwd = join(folder, "workspace");
+  const approval = drive.approve ?? "reads";
   await using runtime = await createRuntime({
     backend,
     command: { file: process.execPath, args: [AGENT, job.recording, "--log", log] },
     cwd,
     env: agentEnvironment(folder),
-    permissions: drive.holdPermission
-      ? untilCancelled
-      : createPermissionPolicy({ approve: drive.approve ?? "reads", workspace: cwd }),
+    approval,
+    permissions: drive.holdPermission ? untilCancelled : createPermissionPolicy({ approve: approval, workspace: cwd }),
   });
   const first = await runtime.openSession({ cwd });
-  const results: ResultLine[] = [];
-  if (drive.twoSessions) {
-    const second = await runtime.openSession({ cwd });
-    const both = [first.prompt(PROMPT, { retries: 0 }), second.prompt(PROMPT, { retries: 0 })];
-    for (const turn of both) results.push(await resultOfTurn(turn, backend));
-  } else {
-    for (let turn = 1; turn <= turns; turn += 1) {
-      const stop = new AbortController();
-      using _ = drive.abortTurn === turn ? abortAtGate(log, stop) : undefined;
-      const options = { retries: 0, signal: stop.signal, timeouts: { cancelGraceMs: CANCEL_GRACE_S * 1000 } };
-      results.push(await resultOfTurn(first.prompt(PROMPT, options), backend, stop.signal));
-    }
-  }
+  const second = drive.twoSessions ? await runtime.openSession({ cwd }) : undefined;
+  const results =
+    second === undefined
+      ? await promptInTurn(first, job, log)
+      : await Promise.all([promptOnce(first, job, log), promptOnce(second, job, log)]);
   return { results, printed: JSON.stringify(results) };
 }
 
-async function resultOfTurn(turn: Turn, backend: Backend, interrupted?: AbortSignal): Promise<ResultLine> {
-  const outcome = await turn.outcome;
+async function promptInTurn(session: Session, job: ReplayJob, log: string): Promise<readonly ResultLine[]> {
+  const results: ResultLine[] = [];
+  for (let turn = 1; turn <= job.turns; turn += 1) results.push(await promptOnce(session, job, log, turn));
+  return results;
+}
+
+async function promptOnce(session: Session, job: ReplayJob, log: string, turn?: number): Promise<ResultLine> {
+  const { drive, backend } = job;
+  const stop = new AbortController();
+  using _ = turn !== undefined && drive.abortTurn === turn ? abortAtGate(log, stop) : undefined;
+  const { outcome } = session.prompt(PROMPT, {
+    retries: drive.retries ?? 0,
+    signal: stop.signal,
+    timeouts: { cancelGraceMs: CANCEL_GRACE_S * 1000 },
+  });
+  return lineFor(await outcome, backend, stop.signal);
+}
+
+/** The line that the command line would close with. */
+function lineFor(outcome: TurnOutcome, backend: Backend, interrupted: AbortSignal): ResultLine {
   const exitCode = decideExitCode({
     outcome: outcome.kind,
     ...(outcome.kind === "failed" && { failureKind: outcome.failure.kind }),
     denied: outcome.denied.length > 0,
     denialWanted: false,
-    ...(interrupted?.aborted && { signal: "SIGINT" }),
+    ...(interrupted.aborted && { signal: "SIGINT" }),
   });
   return resultOf(outcome, { backend: backend.id, exitCode });
 }
@@ -150,13 +161,13 @@ function interruptWith(listener: (signal: StopSignal) => void, when: AbortSignal
   return () => when.removeEventListener("abort", interrupt);
 }
 
-/** Aborts when the agent's log says that it waits for what ended the turn in the recording. */
+/** Aborts when the agent says, from now on, that it waits for what ended the turn in the recording. */
 function abortAtGate(log: string, stop: AbortController): Disposable {
-  const look = () => {
-    if (existsSync(log) && readFileSync(log, "utf8").includes('"line":"waits for ')) stop.abort();
-  };
-  const watcher = watch(log, look);
-  look();
+  const gates = () => readFileSync(log, "utf8").split('"line":"waits for ').length;
+  const passed = gates();
+  const watcher = watch(log, () => {
+    if (gates() > passed) stop.abort();
+  });
   return { [Symbol.dispose]: () => watcher.close() };
 }
 
