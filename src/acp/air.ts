@@ -94,7 +94,8 @@ function readVersioned(version: unknown, value: unknown): SessionFailureReading 
   const actions = own(value, "actions");
   if (typeof id !== "string" || id === "" || id.length > MAX_ID_CHARS || CONTROL_CHARACTER.test(id))
     return unusable("id is not usable");
-  if (!Number.isSafeInteger(revision) || (revision as number) < 1) return unusable("revision is not usable");
+  if (typeof revision !== "number" || !Number.isSafeInteger(revision) || revision < 1)
+    return unusable("revision is not usable");
   if (typeof category !== "string" || category === "" || category.length > MAX_CATEGORY_CHARS)
     return unusable("category is not usable");
   if (typeof title !== "string") return unusable("title is not a string");
@@ -105,7 +106,7 @@ function readVersioned(version: unknown, value: unknown): SessionFailureReading 
     kind: "ok",
     record: Object.freeze({
       id,
-      revision: revision as number,
+      revision,
       category,
       severity: own(value, "severity") === "warning" ? "warning" : "error",
       title,

@@ -10,15 +10,8 @@ import type { TurnClocks } from "./clocks.ts";
 import type { Frame } from "./frames.ts";
 import type { RecordLatch } from "./latch.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
-import {
-  isObject,
-  readChunkText,
-  readCodexStatus,
-  readCommands,
-  readMode,
-  readPlan,
-  readUsageUpdate,
-} from "./normalize.ts";
+import { isObject } from "./frames.ts";
+import { readChunkText, readCodexStatus, readCommands, readMode, readPlan, readUsageUpdate } from "./normalize.ts";
 import { replaySafetyOf } from "./outcome.ts";
 import type { AttemptFacts, Ending } from "./outcome.ts";
 import type { Backend, ExtensionReading } from "./ports.ts";

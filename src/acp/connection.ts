@@ -4,7 +4,7 @@
  * so that a frame after a result is known to be late (kiro and codex send such frames, recordings).
  */
 import type { Readable, Writable } from "node:stream";
-import { FrameReader } from "./frames.ts";
+import { FrameReader, isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 
 /** The agent answered a request with an error. `data` is untouched; classify before showing anything. */
@@ -12,7 +12,7 @@ export class RpcError extends Error {
   readonly code: number | undefined;
   readonly data: unknown;
   constructor(error: unknown) {
-    const body = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {};
+    const body = isObject(error) ? error : {};
     super(typeof body["message"] === "string" ? body["message"] : "");
     this.name = "RpcError";
     this.code = typeof body["code"] === "number" ? body["code"] : undefined;
@@ -158,11 +158,11 @@ export class Connection {
       return;
     }
     const pending = typeof id === "number" ? this.#pending.get(id) : undefined;
-    if (pending === undefined) {
+    if (typeof id !== "number" || pending === undefined) {
       this.#receiveLate(frame);
       return;
     }
-    this.#pending.delete(id as number);
+    this.#pending.delete(id);
     clearTimeout(pending.timer);
     pending.settle(
       "error" in frame && frame["error"] != null
@@ -186,8 +186,4 @@ export class Connection {
     if (pending.onLate !== undefined) this.#late.set(id, pending.onLate);
     pending.settle({ error: new DeadlineExceeded(pending.method, deadlineMs) });
   }
-}
-
-function isObject(value: unknown): value is Frame {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,8 @@
 /** Why a runtime is gone, told once and given to everything that waited for it. */
 import { classifyStderr } from "../errors/classify.ts";
-import type { Failure, FailureKind, FailureSource, Profile } from "../errors/failure.ts";
+import type { AcpError } from "../errors/acp-error.ts";
+import type { AcpRuntimeError } from "../errors/runtime-error.ts";
+import type { FailureKind, FailureSource, Profile } from "../errors/failure.ts";
 import { cleanBlock, cleanLine } from "../errors/redact.ts";
 import { toError } from "../errors/typed.ts";
 import type { Verdict } from "../errors/verdict.ts";
@@ -70,7 +72,7 @@ export function startError(
   facts: { verdict: Verdict; source: FailureSource; title: string; details?: string },
   cause: unknown,
   more: { readonly advertised?: readonly string[]; readonly modelId?: string } = {},
-): Error & { readonly failure?: Failure } {
+): AcpError | AcpRuntimeError {
   const failure = makeFailure({ ...facts, id: "start:error", revision: 1, replaySafety: "not_sent" });
   const exit = cause instanceof RuntimeGone ? cause.exit : null;
   return toError(failure, { cause, ...more, ...(exit === null ? {} : { exitCode: exit.code, signal: exit.signal }) });

@@ -8,6 +8,10 @@ import { StringDecoder } from "node:string_decoder";
 /** One JSON-RPC message as received: an object with a `method` or an `id`. */
 export type Frame = Readonly<Record<string, unknown>>;
 
+export function isObject(value: unknown): value is Frame {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export interface FrameReaderOptions {
   /** Longest line that is accepted. */
   readonly lineBytes: number;
@@ -22,8 +26,8 @@ const NOISE_LINE_CHARS = 200;
 const NEWLINE = "\n";
 const OPEN_BRACE = 123;
 // ESC ] ... BEL or ESC \ (title sequences), and ESC [ ... letter (colours), in front of a frame on the same line.
-// oxlint-disable-next-line no-control-regex
 const LEADING_ESCAPES =
+  // oxlint-disable-next-line no-control-regex
   /^(?:\u001b\][^\u0007\u001b]{0,1024}(?:\u0007|\u001b\\)|\u001b\[[0-9;?]{0,32}[A-Za-z]|[\s\uFEFF\u0000-\u0008])+/;
 /** A banner printed without a newline stands in front of the first frame of some agents. */
 const FRAME_START = '{"jsonrpc"';
@@ -108,9 +112,8 @@ function parse(line: string): Frame | undefined {
   } catch {
     return undefined;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const frame = value as Frame;
-  return typeof frame["method"] === "string" || frame["id"] !== undefined ? frame : undefined;
+  if (!isObject(value)) return undefined;
+  return typeof value["method"] === "string" || value["id"] !== undefined ? value : undefined;
 }
 
 function recover(line: string): Frame | undefined {

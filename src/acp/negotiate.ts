@@ -4,7 +4,8 @@
  */
 import type { Frame } from "./frames.ts";
 import { TYPED_SESSION_FAILURE_CLIENT_CAPABILITY } from "./air.ts";
-import { isObject, str } from "./normalize.ts";
+import { isObject } from "./frames.ts";
+import { str } from "./normalize.ts";
 import type { AdvertisedModes, Backend } from "./ports.ts";
 
 /** The only ACP version Ostler speaks; codex-acp would also take draft 2. */

@@ -1,10 +1,7 @@
 /** Readers of session updates: unknown to typed, lenient where a field may be missing. Pure. */
+import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import type { PlanEntry, TurnEventBody, Usage } from "./types.ts";
-
-export function isObject(value: unknown): value is Frame {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function str(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

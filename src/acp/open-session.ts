@@ -9,7 +9,8 @@ import { RuntimeGone, startError } from "./death.ts";
 import { plainVerdict } from "./make-failure.ts";
 import { knownModels, modeSetting, modelSetting, optionSetting, readSessionInfo } from "./negotiate.ts";
 import type { SessionInfo, Setting } from "./negotiate.ts";
-import { isObject, str } from "./normalize.ts";
+import { isObject } from "./frames.ts";
+import { str } from "./normalize.ts";
 import type { Approval, Backend } from "./ports.ts";
 import type { SessionSetup } from "./session.ts";
 
@@ -35,6 +36,7 @@ export interface OpenContext {
 
 /** A control request that only changes a setting. */
 const SETTING_MS = 30_000;
+const INVALID_PARAMS = -32602;
 
 /** Throws the typed error of whatever went wrong; a session that opens after its deadline is closed again. */
 export async function setUpSession(options: OpenSessionOptions, context: OpenContext): Promise<SessionSetup> {
@@ -54,7 +56,8 @@ export async function setUpSession(options: OpenSessionOptions, context: OpenCon
   const result = await attempt(context, "session/new", () =>
     abortable(connection.request("session/new", params, { deadlineMs: sessionMs, onLate: closeLate }), options.signal),
   );
-  const id = isObject(result) ? str(result["sessionId"]) : undefined;
+  const answer = isObject(result) ? result : {};
+  const id = str(answer["sessionId"]);
   if (id === undefined) {
     throw startError(
       {
@@ -65,7 +68,7 @@ export async function setUpSession(options: OpenSessionOptions, context: OpenCon
       undefined,
     );
   }
-  const info = readSessionInfo(result as Record<string, unknown>);
+  const info = readSessionInfo(answer);
   const { notes, mode } = await applySettings(id, info, options, context);
   return {
     id,
@@ -183,23 +186,31 @@ export function toStartError(error: unknown, { backend }: Pick<OpenContext, "bac
   if (!(error instanceof RpcError)) return error;
   const raw = readRawError(error);
   const verdict = classifyError(raw, { profile: backend.profile });
-  return startError({ verdict: startVerdict(verdict, method), source: "rpc_error", title: raw.text }, error);
+  return startError({ verdict: startVerdict(verdict, error, method), source: "rpc_error", title: raw.text }, error);
 }
 
-/** A reason that no row knows means the harness cannot be used as it is: that is a start that failed, not an unknown turn. */
-function startVerdict(verdict: Verdict, method: string): Verdict {
+/**
+ * A reason that no row knows, or a complaint about our own parameters, means that no session can be had: the harness
+ * cannot be used as it is (recordings protocol-errors), which is not an unknown turn.
+ */
+function startVerdict(verdict: Verdict, error: RpcError, method: string): Verdict {
   const { retry, needs } = KINDS.agent_spawn;
   const opens = method === "initialize" || method === "session/new";
-  if (!opens || verdict.kind !== "unknown") return verdict;
+  const unexplained =
+    verdict.kind === "unknown" || (verdict.kind === "request_rejected" && error.code === INVALID_PARAMS);
+  if (!opens || !unexplained) return verdict;
   return { ...verdict, kind: "agent_spawn", retry, ...(needs === undefined ? {} : { needs }) };
 }
 
-function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }

@@ -9,6 +9,7 @@ import type { ClassifyContext, Verdict } from "../errors/verdict.ts";
 import type { SessionFailureReading, TypedSessionFailure } from "./air.ts";
 import { readSessionFailure } from "./air.ts";
 import type { RpcError } from "./connection.ts";
+import { isObject } from "./frames.ts";
 import { failureFromRecord, makeFailure, plainVerdict } from "./make-failure.ts";
 
 /** What ended the attempt. */
@@ -126,7 +127,7 @@ function decideRejection(error: RpcError, facts: AttemptFacts): Decision {
   // kiro ends a filtered turn with a bare -32603; one that carries data keeps its own class.
   if (facts.refusal !== undefined && error.data === undefined)
     return { kind: "refused", refusal: facts.refusal, warnings: [] };
-  const carried = readSessionFailure((error.data as Record<string, unknown> | undefined)?.["_meta"]);
+  const carried = readSessionFailure(isObject(error.data) ? error.data["_meta"] : undefined);
   const record = carried.kind === "ok" ? carried.record : facts.raisedError;
   const verdict = classifyError(raw, record === undefined ? facts.context : { ...facts.context, record });
   const failure = makeFailure({

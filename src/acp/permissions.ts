@@ -5,7 +5,8 @@
  */
 import type { Connection } from "./connection.ts";
 import type { Frame } from "./frames.ts";
-import { isObject, str } from "./normalize.ts";
+import { isObject } from "./frames.ts";
+import { str } from "./normalize.ts";
 import type { PermissionPolicy } from "./ports.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
@@ -21,42 +22,58 @@ export interface DeskOptions {
 
 const CANCELLED: PermissionAnswer = { action: "cancel", denied: false };
 
+interface OpenQuestion {
+  readonly request: PermissionRequest;
+  readonly controller: AbortController;
+  readonly expiry: NodeJS.Timeout;
+}
+
 export class PermissionDesk {
   readonly #options: DeskOptions;
-  readonly #open = new Map<string | number, AbortController>();
+  readonly #open = new Map<string | number, OpenQuestion>();
 
   constructor(options: DeskOptions) {
     this.#options = options;
   }
 
-  /** Puts a question to the policy and answers it. */
+  /** Puts a question to the policy and answers it. A policy that throws has not said yes. */
   async ask(id: string | number, request: PermissionRequest): Promise<void> {
-    const { policy, permissionMs, connection, onAnswer } = this.#options;
+    const { policy, permissionMs } = this.#options;
     const controller = new AbortController();
-    this.#open.set(id, controller);
-    const expiry = setTimeout(() => controller.abort(), permissionMs);
-    const closed = new Promise<PermissionAnswer>((resolve) => {
-      controller.signal.addEventListener("abort", () => resolve(CANCELLED), { once: true });
-    });
-    // A policy that throws has not said yes.
-    const decided = policy(request, controller.signal).catch((): PermissionAnswer =>
-      rejectAnswer(request, "The permission policy failed"),
-    );
-    const answer = await Promise.race([closed, decided]);
-    clearTimeout(expiry);
-    if (!this.#open.delete(id)) return;
-    connection.respond(id, toWire(answer));
-    onAnswer(request, answer);
+    const expiry = setTimeout(() => this.#expire(id, request), permissionMs);
+    this.#open.set(id, { request, controller, expiry });
+    let answer: PermissionAnswer;
+    try {
+      answer = await policy(request, controller.signal);
+    } catch {
+      answer = rejectAnswer(request, "The permission policy failed");
+    }
+    this.#settle(id, answer);
   }
 
   /** The agent took its question back (`$/cancel_request`). */
   withdraw(id: unknown): void {
-    if (typeof id === "string" || typeof id === "number") this.#open.get(id)?.abort();
+    if (typeof id === "string" || typeof id === "number") this.#settle(id, CANCELLED);
   }
 
-  /** Answers everything that is open with `cancelled`: before a cancel goes out, or a turn ends. */
+  /** Answers everything that is open with `cancelled`, at once: a cancel must find no open question. */
   closeAll(): void {
-    for (const controller of this.#open.values()) controller.abort();
+    for (const id of this.#open.keys()) this.#settle(id, CANCELLED);
+  }
+
+  #expire(id: string | number, request: PermissionRequest): void {
+    this.#settle(id, rejectAnswer(request, `Nobody answered within ${this.#options.permissionMs / 1000} s`));
+  }
+
+  /** The first answer counts. */
+  #settle(id: string | number, answer: PermissionAnswer): void {
+    const question = this.#open.get(id);
+    if (question === undefined) return;
+    this.#open.delete(id);
+    clearTimeout(question.expiry);
+    this.#options.connection.respond(id, toWire(answer));
+    this.#options.onAnswer(question.request, answer);
+    question.controller.abort();
   }
 }
 

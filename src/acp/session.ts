@@ -10,7 +10,7 @@ import type { Connection } from "./connection.ts";
 import type { Frame } from "./frames.ts";
 import { RecordLatch } from "./latch.ts";
 import { failureFromRecord } from "./make-failure.ts";
-import { isObject } from "./normalize.ts";
+import { isObject } from "./frames.ts";
 import { PermissionDesk, readPermissionRequest, rejectAnswer } from "./permissions.ts";
 import type { AdvertisedModes, Backend, ExtensionReading, FailureSink, PermissionPolicy } from "./ports.ts";
 import { ToolCalls } from "./tool-calls.ts";

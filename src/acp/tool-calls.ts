@@ -3,7 +3,9 @@
  * cache is also the evidence for permission questions: kiro v2 names only the id and the title there (kiro wire notes,
  * section 8), and an inline copy may have been written by the model.
  */
+import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
+import { num, str } from "./normalize.ts";
 import type { ToolStatus, TurnEventBody } from "./types.ts";
 
 /** Finished calls kept as evidence and for late updates. */
@@ -93,37 +95,27 @@ function merge(call: ToolCall, update: Frame): void {
 
 /** Only structured fields: `_meta.terminal_exit.exit_code`, `rawOutput.exit_code` (codex), `rawOutput.exitCode` (kiro V3). */
 function readExitCode(update: Frame): number | undefined {
-  const exit = (update["_meta"] as Frame | undefined)?.["terminal_exit"] as Frame | undefined;
-  const output = update["rawOutput"] as Frame | undefined;
-  for (const value of [exit?.["exit_code"], output?.["exit_code"], output?.["exitCode"]]) {
-    if (typeof value === "number") return value;
-  }
-  return undefined;
+  const exit = field(update["_meta"], "terminal_exit");
+  const output = update["rawOutput"];
+  return num(field(exit, "exit_code")) ?? num(field(output, "exit_code")) ?? num(field(output, "exitCode"));
 }
 
 function pathOf(location: unknown): string | undefined {
-  const path = (location as Frame | null)?.["path"];
-  return typeof path === "string" ? path : undefined;
+  return str(field(location, "path"));
+}
+
+function field(value: unknown, key: string): unknown {
+  return isObject(value) ? value[key] : undefined;
 }
 
 function addContent(events: TurnEventBody[], toolCallId: string, block: unknown): void {
-  const content = block as Frame | null;
-  if (content?.["type"] !== "diff" || typeof content["path"] !== "string") return;
-  const { path, oldText, newText } = content;
-  events.push({
-    type: "diff",
-    toolCallId,
-    path,
-    oldText: typeof oldText === "string" ? oldText : null,
-    newText: typeof newText === "string" ? newText : "",
-  });
+  const path = str(field(block, "path"));
+  if (field(block, "type") !== "diff" || path === undefined) return;
+  const oldText = str(field(block, "oldText")) ?? null;
+  events.push({ type: "diff", toolCallId, path, oldText, newText: str(field(block, "newText")) ?? "" });
 }
 
 function addTerminalOutput(events: TurnEventBody[], toolCallId: string, meta: unknown): void {
-  const output = ((meta as Frame | null)?.["terminal_output_delta"] ?? (meta as Frame | null)?.["terminal_output"]) as
-    | Frame
-    | undefined;
-  if (typeof output?.["data"] === "string" && output["data"] !== "") {
-    events.push({ type: "terminal", toolCallId, data: output["data"] });
-  }
+  const data = str(field(field(meta, "terminal_output_delta") ?? field(meta, "terminal_output"), "data")) ?? "";
+  if (data !== "") events.push({ type: "terminal", toolCallId, data });
 }

@@ -39,14 +39,16 @@ export function bugEnding(error: unknown): Ending {
   };
 }
 
+const LIMITS: Readonly<Record<ClockName, (timeouts: TurnTimeouts) => readonly [limitMs: number, what: string]>> = {
+  wall: ({ wallMs }) => [wallMs, "The turn took longer than"],
+  first_byte: ({ firstByteMs }) => [firstByteMs, "The agent did not begin to answer within"],
+  idle: ({ idleMs }) => [idleMs, "The agent was silent for"],
+  tool: ({ toolMs }) => [toolMs, "A tool ran longer than"],
+};
+
 /** A deadline, with what was last heard: the difference between a dead network and a long thought. */
 export function deadlineEnding(clock: ClockName, timeouts: TurnTimeouts, lastHeard: string): Ending {
-  const [limitMs, what] = {
-    wall: [timeouts.wallMs, "The turn took longer than"],
-    first_byte: [timeouts.firstByteMs, "The agent did not begin to answer within"],
-    idle: [timeouts.idleMs, "The agent was silent for"],
-    tool: [timeouts.toolMs, "A tool ran longer than"],
-  }[clock] as [number, string];
+  const [limitMs, what] = LIMITS[clock](timeouts);
   const title = `${what} ${limitMs / 1000} s; last heard: ${lastHeard}`;
   return { type: "fact", verdict: plainVerdict("timeout", `clock-${clock}`), source: "timeout", title };
 }

@@ -9,7 +9,8 @@ import { ABORTED, bugEnding, deadlineEnding, nothingSent, outcomeOf } from "./tu
 import { RpcError } from "./connection.ts";
 import type { RpcAnswer } from "./connection.ts";
 import { endingOf } from "./death.ts";
-import { isObject, readUsage, str } from "./normalize.ts";
+import { isObject } from "./frames.ts";
+import { readUsage, str } from "./normalize.ts";
 import { decideOutcome } from "./outcome.ts";
 import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
 import { BACKOFF_MS, withRetries } from "./retry.ts";

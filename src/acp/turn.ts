@@ -129,29 +129,13 @@ export class TurnChannel {
 }
 
 function sameStream(one: TextEvent, other: TextEvent): boolean {
-  return (
-    one.type === other.type &&
-    one.late === other.late &&
-    (one.type === "thought" || one.messageId === (other as { messageId?: string }).messageId)
-  );
+  const messageOf = (event: TextEvent): string | undefined => (event.type === "text" ? event.messageId : undefined);
+  return one.type === other.type && one.late === other.late && messageOf(one) === messageOf(other);
 }
 
 /** Keeps the newest state of every tool call and of the plan, usage, commands and mode; everything else stays. */
 function squeeze(queue: readonly TurnEvent[]): TurnEvent[] {
   const newest = new Map<string, number>();
-  const keyOf = (event: TurnEvent): string | undefined => {
-    switch (event.type) {
-      case "tool":
-        return `tool:${event.toolCallId}`;
-      case "plan":
-      case "usage":
-      case "commands":
-      case "mode":
-        return event.type;
-      default:
-        return undefined;
-    }
-  };
   queue.forEach((event, index) => {
     const key = keyOf(event);
     if (key !== undefined) newest.set(key, index);
@@ -160,4 +144,18 @@ function squeeze(queue: readonly TurnEvent[]): TurnEvent[] {
     const key = keyOf(event);
     return key === undefined || newest.get(key) === index;
   });
+}
+
+function keyOf(event: TurnEvent): string | undefined {
+  switch (event.type) {
+    case "tool":
+      return `tool:${event.toolCallId}`;
+    case "plan":
+    case "usage":
+    case "commands":
+    case "mode":
+      return event.type;
+    default:
+      return undefined;
+  }
 }

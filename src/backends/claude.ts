@@ -2,6 +2,7 @@
  * claude-agent-acp 0.101. It starts in a mode where Claude decides about permissions itself, unless the user's settings
  * say otherwise (recordings, INDEX note 19). Model text carries a message id; notices of the adapter do not, or name a kind.
  */
+import { isObject } from "../acp/frames.ts";
 import type { Backend } from "../acp/ports.ts";
 import { genericHabits } from "./generic.ts";
 
@@ -28,7 +29,7 @@ export const claudeBackend: Backend = {
   modeAsks: (mode) => ASKS[mode],
   isAdapterWords: (update) => {
     if (update["messageId"] === undefined) return true;
-    const meta = update["_meta"] as { readonly claudeCode?: { readonly kind?: unknown } } | null | undefined;
-    return meta?.claudeCode?.kind !== undefined;
+    const meta = isObject(update["_meta"]) ? update["_meta"] : {};
+    return isObject(meta["claudeCode"]) && meta["claudeCode"]["kind"] !== undefined;
   },
 };

@@ -2,7 +2,8 @@
  * kiro-cli, both engines (`kiro-cli acp`, and `--agent-engine v3`). Its channel for failures is JSON-RPC errors and its
  * own notifications; it asks as long as `--trust-all-tools` is not given (kiro wire notes, sections 1, 8, 9, 11).
  */
-import { isObject, num, str } from "../acp/normalize.ts";
+import { isObject } from "../acp/frames.ts";
+import { num, str } from "../acp/normalize.ts";
 import type { Backend, ExtensionReading } from "../acp/ports.ts";
 import type { TurnEventBody } from "../acp/types.ts";
 import { cleanBlock, cleanLine } from "../errors/redact.ts";
