@@ -27,8 +27,8 @@ export function runTurn(
   options: PromptOptions,
   onDone: () => void,
 ): Turn {
-  const run = new TurnRun(session, blocks, options);
-  void run.run().then(onDone);
+  const run = new TurnRun(session, blocks, options, onDone);
+  void run.run();
   return run.channel.turn;
 }
 
@@ -37,6 +37,7 @@ class TurnRun {
   readonly #session: AcpSession;
   readonly #blocks: readonly PromptBlock[];
   readonly #options: PromptOptions;
+  readonly #onDone: () => void;
   readonly #timeouts: TurnTimeouts;
   readonly #clocks: TurnClocks;
   /** Fires on the caller's abort and on a deadline: no further attempt begins. */
@@ -49,7 +50,8 @@ class TurnRun {
   #usage: Usage | null = null;
   #timeout: Ending | undefined;
 
-  constructor(session: AcpSession, blocks: readonly PromptBlock[], options: PromptOptions) {
+  constructor(session: AcpSession, blocks: readonly PromptBlock[], options: PromptOptions, onDone: () => void) {
+    this.#onDone = onDone;
     this.#session = session;
     this.#blocks = blocks;
     this.#options = options;
@@ -222,6 +224,8 @@ class TurnRun {
     };
     for (const warning of decision.warnings) this.#tell("warning", warning);
     if (failure !== null) this.#tell("failure", failure);
+    // Before the outcome settles: whoever awaits it may prompt again at once.
+    this.#onDone();
     this.channel.finish(outcomeOf(decision, base, { stderr: link.stderrTail, advertised: this.#session.models, bug }));
   }
 
