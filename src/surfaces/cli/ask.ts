@@ -120,7 +120,8 @@ async function runTurn(run: Run): Promise<TurnOutcome> {
   });
   interrupt.kill = () => runtime.kill();
   run.backend = opened.backend;
-  run.words = { ...run.words, login: runtime.backend.loginHint };
+  const { loginHint, profile } = runtime.backend;
+  run.words = { ...run.words, loginHint, profile };
   if (notice !== undefined) presenter.notice(notice);
 
   const session = await runtime.openSession({
@@ -131,6 +132,7 @@ async function runTurn(run: Run): Promise<TurnOutcome> {
     additionalDirectories,
     signal: interrupt.signal,
   });
+  run.words = { ...run.words, usableModels: session.models };
   const turn = session.prompt(prompt, {
     signal: interrupt.signal,
     timeouts: turnTimeouts(options, host.config.timeouts),

@@ -38,13 +38,14 @@ export function sentenceOf(error: unknown): string {
   return `Something in Ostler itself went wrong (${what}); the same command with --verbose shows where`;
 }
 
-/** The error and its causes with their stacks, scrubbed, for `--verbose`. */
+/** The error and its causes, scrubbed, for `--verbose`: one line each, with stacks when it is a bug of ours. */
 export function describeCauses(error: unknown): string[] {
+  const isBug = ["internal", "internal-error"].includes(failureFor(error).rule);
   const lines: string[] = [];
   let current = error;
   for (let depth = 0; current instanceof Error && depth < MAX_CAUSES; depth += 1) {
-    const stack = redact(current.stack ?? `${current.name}: ${current.message}`);
-    lines.push(...`${depth === 0 ? "" : "caused by "}${stack}`.split("\n"));
+    const text = (isBug ? current.stack : undefined) ?? `${current.name}: ${current.message}`;
+    lines.push(...`${depth === 0 ? "" : "caused by "}${redact(text)}`.split("\n"));
     current = current.cause;
   }
   return lines;

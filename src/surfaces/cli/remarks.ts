@@ -108,5 +108,5 @@ function retryLine({ by, attempt, of, delayMs, reason }: TurnEvent & { readonly 
   const count = of === undefined ? `${attempt}` : `${attempt} of ${of}`;
   const wait = delayMs === undefined || delayMs < 500 ? "" : ` in ${Math.round(delayMs / 1000)} s`;
   const who = by === "ostler" ? `Trying again${wait}` : `The agent tries again by itself${wait}`;
-  return `${who} (${count}): ${cleanLine(reason, MAX_TITLE_CHARS)}`;
+  return `${who} (try ${count}): ${cleanLine(reason, MAX_TITLE_CHARS)}`;
 }

@@ -1,14 +1,13 @@
 /** The failure card: the same facts on every surface. Pure; all text of a {@link Failure} is scrubbed already. */
 import type { Failure } from "../../errors/failure.ts";
 import { cleanLine } from "../../errors/redact.ts";
+import type { AdviceContext } from "../../errors/wording.ts";
 import { adviceFor, sentenceFor } from "../../errors/wording.ts";
 import type { Card } from "./card.ts";
 
-/** What only the surface and the backend know; each is a sentence, absent when there is nothing to say. */
-export interface CardWords {
-  /** How to sign in to this backend. */
-  readonly login?: string;
-  /** How a new conversation is started on this surface. */
+/** What only the surface and the backend know. */
+export interface CardWords extends AdviceContext {
+  /** How a new conversation is started on this surface, as a sentence. */
   readonly newConversation?: string;
 }
 
@@ -18,23 +17,18 @@ const MAX_FIELD_CHARS = 600;
 
 export function failureCard(failure: Failure, words: CardWords = {}): Card {
   const lead = sentenceFor(failure);
+  const { newConversation } = words;
   return {
     tone: "failure",
     category: failure.category,
     lead,
     fields: [
       { name: "Details", value: detailLines(failure.details, lead) },
-      {
-        name: "Resets",
-        value: lead.includes(failure.resetAt ?? "") ? "" : cleanLine(failure.resetAt!, MAX_FIELD_CHARS),
-      },
       { name: "Request", value: cleanLine(failure.requestId ?? "", MAX_FIELD_CHARS) },
-    ].filter(({ value }) => value !== ""),
-    advice: [
-      adviceFor(failure),
-      failure.needs === "login" ? words.login : undefined,
-      failure.needs === "new_session" ? words.newConversation : undefined,
-    ].filter((sentence): sentence is string => sentence !== undefined && sentence !== ""),
+    ].filter(({ value }) => value !== "" && !lead.includes(value)),
+    advice: [adviceFor(failure, words), failure.needs === "new_session" ? newConversation : undefined].filter(
+      (sentence): sentence is string => sentence !== undefined,
+    ),
     actions: failure.actions,
   };
 }
