@@ -41,7 +41,7 @@ export interface Drive {
   readonly timeoutS?: number;
   /** The turn (counted from 1) that the caller aborts once the agent waits for what ended it in the recording. */
   readonly abortTurn?: number;
-  /** Permission questions stay open until the turn is cancelled. */
+  /** The permission question stays open: the caller cancels the turn when it is asked. */
   readonly holdPermission?: true;
   /** Two sessions in one runtime, one prompt in each, both in flight. */
   readonly twoSessions?: true;

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import type { Backend } from "../../src/acp/ports.ts";
+import type { Backend, PermissionPolicy } from "../../src/acp/ports.ts";
 import { createRuntime } from "../../src/acp/runtime.ts";
 import type { Session } from "../../src/acp/session.ts";
 import type { TurnOutcome } from "../../src/acp/types.ts";
@@ -99,39 +99,41 @@ async function promptInProcess(job: ReplayJob, folder: string, log: string) {
   const { drive, backend } = job;
   const cwd = join(folder, "workspace");
   const approval = drive.approve ?? "reads";
+  const question = new AbortController();
   await using runtime = await createRuntime({
     backend,
     command: { file: process.execPath, args: [AGENT, job.recording, "--log", log] },
     cwd,
     env: agentEnvironment(folder),
     approval,
-    permissions: drive.holdPermission ? untilCancelled : createPermissionPolicy({ approve: approval, workspace: cwd }),
+    permissions: drive.holdPermission
+      ? cancelInstead(question)
+      : createPermissionPolicy({ approve: approval, workspace: cwd }),
   });
+  const results: ResultLine[] = [];
   const first = await runtime.openSession({ cwd });
-  const second = drive.twoSessions ? await runtime.openSession({ cwd }) : undefined;
-  const results =
-    second === undefined
-      ? await promptInTurn(first, job, log)
-      : await Promise.all([promptOnce(first, job, log), promptOnce(second, job, log)]);
+  if (drive.twoSessions) {
+    const second = await runtime.openSession({ cwd });
+    results.push(
+      ...(await Promise.all([first, second].map((session) => promptOnce(session, job, new AbortController())))),
+    );
+  } else {
+    for (let turn = 1; turn <= job.turns; turn += 1) {
+      const stop = drive.holdPermission ? question : new AbortController();
+      using _ = drive.abortTurn === turn && !drive.holdPermission ? abortAtGate(log, stop) : undefined;
+      results.push(await promptOnce(first, job, stop));
+    }
+  }
   return { results, printed: JSON.stringify(results) };
 }
 
-async function promptInTurn(session: Session, job: ReplayJob, log: string): Promise<readonly ResultLine[]> {
-  const results: ResultLine[] = [];
-  for (let turn = 1; turn <= job.turns; turn += 1) results.push(await promptOnce(session, job, log, turn));
-  return results;
-}
-
-async function promptOnce(session: Session, job: ReplayJob, log: string, turn?: number): Promise<ResultLine> {
-  const { drive, backend } = job;
-  const stop = new AbortController();
-  using _ = turn !== undefined && drive.abortTurn === turn ? abortAtGate(log, stop) : undefined;
+async function promptOnce(session: Session, job: ReplayJob, stop: AbortController): Promise<ResultLine> {
   const { outcome } = session.prompt(PROMPT, {
-    retries: drive.retries ?? 0,
+    retries: job.drive.retries ?? 0,
     signal: stop.signal,
     timeouts: { cancelGraceMs: CANCEL_GRACE_S * 1000 },
   });
-  return lineFor(await outcome, backend, stop.signal);
+  return lineFor(await outcome, job.backend, stop.signal);
 }
 
 /** The line that the command line would close with. */
@@ -146,11 +148,13 @@ function lineFor(outcome: TurnOutcome, backend: Backend, interrupted: AbortSigna
   return resultOf(outcome, { backend: backend.id, exitCode });
 }
 
-/** A person who never answers. */
-function untilCancelled(_request: unknown, signal: AbortSignal): Promise<{ action: "cancel"; denied: false }> {
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve({ action: "cancel", denied: false }), { once: true });
-  });
+/** A person who cancels the turn instead of answering. */
+function cancelInstead(stop: AbortController): PermissionPolicy {
+  return (_request, withdrawn) =>
+    new Promise((resolve) => {
+      withdrawn.addEventListener("abort", () => resolve({ action: "cancel", denied: false }), { once: true });
+      stop.abort();
+    });
 }
 
 /** Ctrl-C, as soon as `when` aborts. */
