@@ -411,7 +411,7 @@ const STATUS_TEXTS: readonly RegExp[] = [
   new RegExp(`\\bAPI Error: (?:Repeated )?${STATUS}\\b`, "i"),
   new RegExp(`\\b(?:failed to authenticate|error(?: code)?): ${STATUS}\\b`, "i"),
   new RegExp(`\\(${STATUS}\\)`),
-  new RegExp(`^${STATUS}(?=$|:|\\s{1,2}[A-Z{"'(])`),
+  new RegExp(`^${STATUS}(?=$|[:,]|\\s{1,2}[A-Z{"'(])`),
   new RegExp(
     `\\b${STATUS} (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Request Timeout|Conflict|Payload Too Large|Content Too Large|Unprocessable|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out|Overloaded|overloaded_error)\\b`,
     "i",

@@ -24,7 +24,7 @@ const TOKEN_SHAPES: readonly string[] = [
   "AIza[\\w-]{30,}",
   "ya29\\.[\\w-]{16,}",
   "GOCSPX-[\\w-]{16,}",
-  "eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]{0,4096})?",
+  "eyJ[\\w-]{8,512}\\.[\\w-]{8,}(?:\\.[\\w-]{0,4096})?",
   "npm_[A-Za-z0-9]{20,}",
   "pypi-[\\w-]{20,}",
   "hf_[A-Za-z0-9]{16,}",
@@ -70,7 +70,7 @@ const RULES: readonly (readonly [RegExp, Replacement])[] = [
   [/\b(discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)[^\s"'<>)]{1,512}/gi, `$1${HIDDEN}`],
   // Telegram bot tokens stand in URLs right behind `/bot`.
   [/(?<!\d)\d{6,12}:[A-Za-z0-9_-]{30,64}(?![\w-])/g, HIDDEN],
-  [new RegExp(`(?<![A-Za-z0-9_])(?:${TOKEN_SHAPES.join("|").replaceAll(",}", ",2048}")})`, "g"), HIDDEN],
+  [new RegExp(`(?<=^|[^A-Za-z0-9_]|\\\\[nrt])(?:${TOKEN_SHAPES.join("|").replaceAll(",}", ",2048}")})`, "g"), HIDDEN],
   [
     /\b((?:proxy-)?authorization\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?(?:bearer|basic|digest|token|negotiate|apikey)\s{1,3})[^\s"',;\\]{1,4096}/gi,
     `$1${HIDDEN}`,
@@ -88,7 +88,7 @@ const RULES: readonly (readonly [RegExp, Replacement])[] = [
     `$1${HIDDEN}`,
   ],
   [new RegExp(`(${ANY_PREFIX}${SECRET_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "gi"), hideValue],
-  [new RegExp(`((?<![\\w.-])${ENV_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "g"), hideValue],
+  [new RegExp(`((?<![A-Z0-9_])${ENV_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "g"), hideValue],
   [new RegExp(`(${PREFIX}${WEAK_NAME}${SEPARATOR})${NOT_A_VALUE}${LOOKS_SECRET}(${VALUE})`, "gi"), hideValue],
   [
     new RegExp(
@@ -98,14 +98,14 @@ const RULES: readonly (readonly [RegExp, Replacement])[] = [
     hideValue,
   ],
   [new RegExp(`(${PREFIX}token=)${NOT_A_VALUE}(${VALUE})`, "gi"), hideValue],
-  [/(?<![\w-])(--?(?:[\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)[ =])(?!-)(\S{1,4096})/gi, hideValue],
+  [/(?<![\w-])(--?(?:[\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)[ =])(?!-)(\S{6,4096})/gi, hideValue],
   // Private paths: whose machine this is, nobody else needs to know.
+  [/\b[A-Za-z]:(\\{1,2}|\/)Users\1(?:[^\\/\r\n"'`:;,<>|]{1,64}(?=\\)|[^\\/\s"'`:;,<>|]{1,64})/gi, "~"],
   [
     /(?<![\w-]\.[a-z]{2,10}|:\d{2,5})(?:\/mnt\/[a-z]|\/export|\/var)?\/(?:home|Users)\/[^/\s"'`:;,()<>[\]{}|]{1,64}/g,
     "~",
   ],
   [/(?<![\w~./-])\/root(?![\w-])/g, "~"],
-  [/\b[A-Za-z]:(\\{1,2}|\/)Users\1(?:[^\\/\s"'`:;,<>|]{1,64}|[^\\/\r\n"'`:;,<>|]{1,64}(?=\\))/gi, "~"],
 ];
 
 /** The text without credentials and private paths. Applied twice, it changes nothing more. */
@@ -127,7 +127,7 @@ export function cleanLine(text: string, maxChars: number): string {
 export function cleanBlock(text: string, maxChars: number, keep: "start" | "end" = "start"): string {
   const scrubbed = redact(stripControls(text)).trim();
   if (keep === "start" || scrubbed.length <= maxChars) return cut(scrubbed, maxChars);
-  return `…${scrubbed.slice(1 - maxChars).replace(/^[\uDC00-\uDFFF]/, "")}`;
+  return `…${scrubbed.slice(scrubbed.length - maxChars + 1).replace(/^[\uDC00-\uDFFF]/, "")}`;
 }
 
 function hideValue(...groups: string[]): string {

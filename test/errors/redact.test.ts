@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import { cleanBlock, cleanLine, redact } from "../../src/errors/redact.ts";
+
+/** Built at run time: no file of the repository holds anything that looks like a live credential. */
+const fill = (count: number, alphabet = "aB3dE6gH9"): string =>
+  Array.from({ length: count }, (_, index) => alphabet[index % alphabet.length]).join("");
+
+const TOKENS: Readonly<Record<string, string>> = {
+  anthropic: `sk-ant-api03-${fill(40)}`,
+  "anthropic, short": "sk-ant-AAAA",
+  "case C10": "sk-ant-SECRET",
+  "openai project": `sk-proj-${fill(48)}`,
+  openai: `sk-${fill(48)}`,
+  stripe: `sk_live_${fill(24)}`,
+  github: `ghp_${fill(36)}`,
+  "github oauth": `gho_${fill(36)}`,
+  "github fine-grained": `github_pat_${fill(60)}`,
+  gitlab: `glpat-${fill(20)}`,
+  "slack bot": `xoxb-${fill(11, "123")}-${fill(24)}`,
+  "slack app": `xapp-1-${fill(30)}`,
+  aws: `AKIA${fill(16, "ABC2")}`,
+  "aws session": `ASIA${fill(16, "ABC2")}`,
+  google: `AIza${fill(35)}`,
+  "google oauth": `ya29.${fill(40)}`,
+  jwt: `eyJ${fill(20)}.eyJ${fill(40)}.${fill(43)}`,
+  npm: `npm_${fill(36)}`,
+  "hugging face": `hf_${fill(34)}`,
+  telegram: `${fill(10, "123456")}:${fill(35)}`,
+  discord: `M${fill(25)}.${fill(6)}.${fill(38)}`,
+  sendgrid: `SG.${fill(22)}.${fill(43)}`,
+  groq: `gsk_${fill(40)}`,
+};
+
+test.each(Object.entries(TOKENS))("%s tokens are hidden wherever they stand", (_name, token) => {
+  for (const text of [
+    token,
+    `in ${token} words`,
+    `"${token}"`,
+    `(${token})`,
+    `https://h.example/${token}/x`,
+    `a=${token};`,
+    `x:${token},`,
+  ]) {
+    expect(redact(text)).not.toContain(token);
+    expect(redact(text)).not.toContain(token.slice(-12));
+    expect(redact(text)).toContain("[redacted]");
+  }
+});
+
+test("a token behind an escaped line break, and a Telegram token behind its /bot", () => {
+  expect(redact(`line\\n${TOKENS["github"]}`)).toBe("line\\n[redacted]");
+  expect(redact(`line\\nMY_SERVICE_KEY=${fill(12)}`)).toBe("line\\nMY_SERVICE_KEY=[redacted]");
+  expect(redact(`https://h.example/bot${TOKENS["telegram"]}/x`)).toBe("https://h.example/bot[redacted]/x");
+});
+
+const SECRET = `hunter2${fill(6)}`;
+
+test.each([
+  `password=${SECRET}`,
+  `password: ${SECRET}`,
+  `"password": "${SECRET}"`,
+  `'password': '${SECRET}'`,
+  `{"access_token":"${SECRET}"}`,
+  `{\\"token\\":\\"${SECRET}\\"}`,
+  `token=${SECRET}`,
+  `token: ${SECRET}`,
+  `OPENAI_API_KEY=${SECRET}`,
+  `export DB_PASSWORD='${SECRET}'`,
+  `MY_SERVICE_TOKEN=${SECRET}`,
+  `AWS_SECRET_ACCESS_KEY = ${SECRET}`,
+  `clientSecret: "${SECRET}"`,
+  `githubToken: "${SECRET}"`,
+  `api-key: ${SECRET}`,
+  `x-api-key: ${SECRET}`,
+  `API key: ${SECRET}`,
+  `Authorization: Bearer ${SECRET}`,
+  `authorization: ${SECRET}`,
+  `"Authorization":"Basic ${SECRET}"`,
+  `Bearer ${SECRET}`,
+  `Proxy-Authorization: Basic ${SECRET}`,
+  `Cookie: session=${SECRET}`,
+  `https://h.example/x?api_key=${SECRET}&b=1`,
+  `https://h.example/x?X-Amz-Signature=${SECRET}`,
+  `https://h.example/cb?code=${SECRET}`,
+  `postgres://user:${SECRET}@db.example/x`,
+  `redis://:${SECRET}@db.example`,
+  `DATABASE_URL=postgres://u:${SECRET}@h`,
+  `https://hooks.slack.com/services/T0/B0/${SECRET}`,
+  `https://discord.com/api/webhooks/123/${SECRET}`,
+  `--api-key ${SECRET}`,
+  `--token=${SECRET}`,
+  `{"name":"MY_TOKEN","value":"${SECRET}"}`,
+  `-----BEGIN OPENSSH PRIVATE KEY-----\n${SECRET}\n-----END OPENSSH PRIVATE KEY-----`,
+  `-----BEGIN RSA PRIVATE KEY-----\n${SECRET}\nand it was cut here`,
+])("%s", (text) => {
+  expect(redact(text)).not.toContain(SECRET);
+  expect(redact(text)).toContain("[redacted]");
+  expect(redact(redact(text))).toBe(redact(text));
+});
+
+test("a password is hidden even when it is a plain word", () => {
+  expect(redact("password=correcthorse")).toBe("password=[redacted]");
+  expect(redact('"secret": "correcthorse"')).toBe('"secret": "[redacted]"');
+  expect(redact("token=correcthorse rest")).toBe("token=[redacted] rest");
+});
+
+test("what stands around a secret stays", () => {
+  expect(redact(`GET https://user:${SECRET}@h.example/path failed`)).toBe(
+    "GET https://[redacted]@h.example/path failed",
+  );
+  expect(redact(`before -----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY----- after`)).toBe(
+    "before [redacted] after",
+  );
+  expect(redact(`panic: boom token=${TOKENS["case C10"]}`)).toBe("panic: boom token=[redacted]");
+  expect(redact(`x?token=${SECRET}&page=2`)).toBe("x?token=[redacted]&page=2");
+});
+
+test.each([
+  ["/home/alice/work/a.ts", "~/work/a.ts"],
+  ["/home/alice", "~"],
+  ["at (/Users/bob/x.js:1:2)", "at (~/x.js:1:2)"],
+  ["/var/home/carol/x", "~/x"],
+  ["file:///home/alice/x", "file://~/x"],
+  ["-I/home/alice/include", "-I~/include"],
+  ["/root/.config/x", "~/.config/x"],
+  ["/root", "~"],
+  ["C:\\Users\\Dave\\AppData", "~\\AppData"],
+  ["C:\\\\Users\\\\Dave\\\\AppData", "~\\\\AppData"],
+  ["C:\\Users\\Dave Smith\\AppData", "~\\AppData"],
+  ["C:/Users/Dave/AppData", "~/AppData"],
+  ["/mnt/c/Users/Dave/x", "~/x"],
+])("path %s", (text, expected) => {
+  expect(redact(text)).toBe(expected);
+});
+
+test.each([
+  "token limit",
+  "max_tokens: 5",
+  "max_tokens=4096",
+  "total_tokens: 123456",
+  "API key not found",
+  "Invalid API key · Fix external API key",
+  "Missing environment variable: `OPENAI_API_KEY`.",
+  "CODEX_API_KEY or OPENAI_API_KEY is not set",
+  "set the CLAUDE_CODE_MAX_OUTPUT_TOKENS environment variable",
+  "The bearer token included in the request is invalid",
+  "bearer authentication is not supported",
+  "Basic understanding of programming",
+  "Unexpected token: identifier",
+  "token: expired",
+  "password: required",
+  "API key: missing",
+  "authorization: required",
+  "WWW-Authenticate: Bearer realm=api",
+  "This request would exceed your account's rate limit. Please try again later.",
+  "unexpected status 403 Forbidden: no, url: http://127.0.0.1:4010/v1/responses, request id: req_fake",
+  "https://example.com/home/page",
+  "https://github.com/acme/key-value",
+  "risk-assessment-for-everybody-in-the-company",
+  "commit 0c4ad56cf99b60fd0c4ad56cf99b60fd0c4ad56c",
+  "session 019900aa-0000-7000-8000-000000000000 not found",
+  "2026-11-30T03:21:05.277717Z",
+  "/workspace/src/root/home.ts",
+  "the key: value pairs of the file",
+  "monkey: banana2banana2banana2banana2",
+  "author: somebody",
+])("ordinary words stay: %s", (text) => {
+  expect(redact(text)).toBe(text);
+});
+
+describe("clean text", () => {
+  test("one line: no colours, no control or direction characters, single spaces", () => {
+    expect(cleanLine("\u001B[31mred\u001B[0m\r\n  and\tblue\u0007\u202E \u001B]0;title\u0007end ", 100)).toBe(
+      "red and blue end",
+    );
+  });
+
+  test("a colour code cannot hide a secret", () => {
+    expect(cleanLine(`token sk-ant-\u001B[1m${fill(20)}`, 100)).toBe("token [redacted]");
+  });
+
+  test("scrubs before it cuts, so that no half of a secret is left", () => {
+    const text = `${"x".repeat(90)} sk-ant-${fill(40)}`;
+    expect(cleanLine(text, 96)).toBe(`${"x".repeat(90)} [red…`);
+    expect(cleanBlock(text, 96)).toBe(`${"x".repeat(90)} [red…`);
+  });
+
+  test("never longer than asked, never half a character", () => {
+    const emoji = "😀".repeat(50);
+    for (const maxChars of [1, 2, 3, 10, 11]) {
+      const line = cleanLine(emoji, maxChars);
+      expect(line.length).toBeLessThanOrEqual(maxChars);
+      expect(line.isWellFormed()).toBe(true);
+      expect(cleanBlock(emoji, maxChars, "end").length).toBeLessThanOrEqual(maxChars);
+      expect(cleanBlock(emoji, maxChars, "end").isWellFormed()).toBe(true);
+    }
+    expect(cleanLine("short", 5)).toBe("short");
+  });
+
+  test("a block keeps its lines, and the end of it when that is asked for", () => {
+    expect(cleanBlock("one\r\n\ttwo\u001B[0m\n", 100)).toBe("one\n\ttwo");
+    expect(cleanBlock("one two three", 6)).toBe("one t…");
+    expect(cleanBlock("one two three", 6, "end")).toBe("…three");
+  });
+});
