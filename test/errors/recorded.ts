@@ -32,15 +32,18 @@ export interface RpcRow {
 
 /** What differs from run to run: ids, clocks, waits, the coloured stderr that codex appends. */
 export function mask(text: string): string {
-  return text
-    .replace(/(?:\n|\\n)(?:\u001B|\\u001b)[\s\S]*?(?="|$)/, "")
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "019900aa-0000-7000-8000-000000000000")
-    .replace(/\d:\d\d AM/, "4:44 AM")
-    .replace(/5:\d\dam/, "5:51am")
-    .replace(/req_fake\d+/, "req_fake")
-    .replace(/again in \d min/, "again in 4 min")
-    .replace(/"retryAfterMs":\d+/, '"retryAfterMs":237660')
-    .trim();
+  return (
+    text
+      // oxlint-disable-next-line no-control-regex -- the escape byte marks where the child's stderr begins
+      .replace(/(?:\n|\\n)(?:\u001B|\\u001b)[\s\S]*?(?="|$)/, "")
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "019900aa-0000-7000-8000-000000000000")
+      .replace(/\d:\d\d AM/, "4:44 AM")
+      .replace(/5:\d\dam/, "5:51am")
+      .replace(/req_fake\d+/, "req_fake")
+      .replace(/again in \d min/, "again in 4 min")
+      .replace(/"retryAfterMs":\d+/, '"retryAfterMs":237660')
+      .trim()
+  );
 }
 
 function record(
