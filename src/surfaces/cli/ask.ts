@@ -1,7 +1,6 @@
 /** `ostler ask`: one prompt, one turn, one true outcome. The straight line from request to exit code. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { EXIT } from "../../errors/kinds.ts";
 import type { PromptBlock, Turn, TurnOutcome, TurnTimeouts } from "../../acp/types.ts";
 import type { Config } from "../../host/config-defaults.ts";
@@ -140,14 +139,22 @@ async function runTurn(run: Run): Promise<TurnOutcome> {
     keepText: presenter.keepsText,
     whenUnread: "pause",
   });
-  return follow(turn, presenter);
+  return follow(turn, run);
 }
 
-/** Shows events as they come, at the pace of the reader; a turn that is over is not held up by one that stopped reading. */
-async function follow({ events, outcome }: Turn, presenter: Presenter): Promise<TurnOutcome> {
+/**
+ * Shows events as they come, at the pace of the reader. A turn that is over is not held up by one that stopped reading;
+ * after a stop such a reader is given up, so that the agent can be heard saying that it stopped.
+ */
+async function follow(
+  { events, outcome }: Turn,
+  { presenter, interrupt: { signal, stopped } }: Run,
+): Promise<TurnOutcome> {
   for await (const event of events) {
     const behind = presenter.event(event);
-    if (behind !== undefined) await Promise.race([behind, outcome]);
+    if (behind === undefined) continue;
+    await Promise.race([behind, outcome, stopped]);
+    if (signal.aborted) break;
   }
   return outcome;
 }
@@ -218,14 +225,9 @@ function present(
 }
 
 /** All output has left, or the run was stopped and its reader does not read. */
-async function flushed(terminal: Terminal, { signal }: Interrupt): Promise<void> {
-  const done = terminal.finish();
-  const stopped = new Promise<void>((settle) => {
-    const afterGrace = () => void delay(FLUSH_GRACE_MS, undefined, { ref: false }).then(settle);
-    if (signal.aborted) afterGrace();
-    else signal.addEventListener("abort", afterGrace, { once: true });
-  });
-  await Promise.race([done, stopped]);
+async function flushed(terminal: Terminal, { stopped }: Interrupt): Promise<void> {
+  const givenUp = stopped.then(() => new Promise((resolve) => setTimeout(resolve, FLUSH_GRACE_MS).unref()));
+  await Promise.race([terminal.finish(), givenUp]);
 }
 
 async function exitCodeOfBroken({ code, message }: NodeJS.ErrnoException, terminal: Terminal): Promise<number> {

@@ -6,6 +6,10 @@ export class Interrupt implements Disposable {
   readonly #controller = new AbortController();
   readonly #unsubscribe: () => void;
   #received: StopSignal | undefined;
+  /** Resolves when {@link signal} aborts. */
+  readonly stopped: Promise<void> = new Promise((resolve) => {
+    this.#controller.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
   /** What the second signal does; nothing while there is nothing to kill. */
   kill: () => void = () => {};
 

@@ -1,6 +1,9 @@
-/** Wires {@link main} to the process: the one file of the CLI that touches globals. */
+/**
+ * Wires {@link main} to the process: the one file of the CLI that touches globals. `process.stdin` is left alone until
+ * somebody reads it, and `node:process` is not imported: both cost milliseconds of every start.
+ */
 import { fstatSync, readlinkSync } from "node:fs";
-import process from "node:process";
+import { isatty } from "node:tty";
 import type { StopSignal } from "../shared/exit-code.ts";
 import type { Input, Io } from "./io.ts";
 import { main } from "./main.ts";
@@ -30,7 +33,7 @@ function describeStdin(): Input {
   try {
     const stat = fstatSync(0);
     if (stat.isFIFO() || stat.isSocket()) kind = "pipe";
-    else if (stat.isCharacterDevice() && process.stdin.isTTY) kind = "terminal";
+    else if (isatty(0)) kind = "terminal";
   } catch {
     // Closed: an empty input.
   }

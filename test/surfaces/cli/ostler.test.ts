@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { rolldown } from "rolldown";
+import { beforeAll, expect, test } from "vitest";
 import {
   agentOption,
   chunk,
@@ -17,7 +18,17 @@ import {
 import type { Scenario } from "../../fixtures/agents/scenario.ts";
 import { newFolder } from "./run-main.ts";
 
-const OSTLER = fileURLToPath(new URL("../../../src/surfaces/cli/ostler.ts", import.meta.url));
+const SOURCE = fileURLToPath(new URL("../../../src/surfaces/cli/ostler.ts", import.meta.url));
+/** Inside the project, so that its dependencies are found. */
+const BUNDLE = fileURLToPath(new URL("../../../node_modules/.cache/ostler-cli-test", import.meta.url));
+const OSTLER = join(BUNDLE, "ostler.js");
+
+/** One file starts several times as fast as the sources, and is what is shipped. */
+beforeAll(async () => {
+  const bundle = await rolldown({ input: { ostler: SOURCE }, platform: "node", logLevel: "silent" });
+  await bundle.write({ dir: BUNDLE, format: "esm" });
+  await bundle.close();
+});
 
 /** A shell command in which `ostler ARGS` is the CLI with an agent that plays `scenario`. */
 function shell(command: string, scenario: Scenario) {
