@@ -62,7 +62,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "policy-filter",
     kind: "policy_denied",
     pattern:
-      /\bflagged (?:for|as) (?:possibl[ey]|potential(?:ly)?)\b|\bblocked due to (?:an? )?(?:[\w-]{1,24} ){0,3}policy violation\b|\bviolat(?:es?|ed|ing) (?:our|the) (?:[\w-]{1,24} ){0,3}polic(?:y|ies)\b|\breason: content_filter\b|\bblocked by (?:our |the )?content (?:filter|management policy)/i,
+      /\bflagged (?:for|as) (?:possibl[ey]|potential(?:ly)?)\b|\bblocked due to (?:an? )?(?:[\w-]{1,24} ){0,3}policy violation\b|\bviolat(?:es?|ed|ing) (?:our|the) (?:[\w-]{1,24} ){0,3}polic(?:y|ies)\b|reason["']?[:=] ?["']?content_filter\b|\bcontent (?:filter(?:ing)?|management|safety) policy\b|\bblocked by (?:our |the )?content filter|\bour safety system\b/i,
     field: "both",
     source: "recordings codex-acp 2.6.0 failed-cyber-policy, http-400-usage-policy, incomplete-content-filter",
   },
@@ -72,7 +72,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "malformed",
     kind: "malformed_request",
     pattern:
-      /\bimproperly formed request\b|\binvalid conversation history\b|\b(?:request|conversation) (?:is|was) malformed\b|\btool_use\b[^\n]{0,120}\bwithout\b[^\n]{0,60}\btool_result\b|\bunexpected [`']?tool_use_id\b|\bno tool output found for function call\b/i,
+      /\bimproperly formed request\b|\binvalid conversation history\b|\b(?:request|conversation) (?:is|was) malformed\b|\bmalformed request\b|\btool_use\b[^\n]{0,120}\bwithout\b[^\n]{0,60}\btool_result\b|\bunexpected [`']?tool_use_id\b|\bno tool output found for function call\b/i,
     field: "data",
     source: "kiro wire notes, section 12; case C07",
   },
@@ -95,7 +95,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "image",
     kind: "request_rejected",
     pattern:
-      /\bcould not process image\b|\bimage exceeds \d|\bunsupported image\b|\bimage (?:format|type|media type)\b[^.\n]{0,40}\b(?:not supported|unsupported|invalid)\b/i,
+      /\bcould not process image\b|\bimage(?: dimensions| size)? exceeds? |\bunsupported image\b|\bimage (?:format|type|media type)\b[^.\n]{0,40}\b(?:not supported|unsupported|invalid)\b/i,
     field: "data",
     source: "kiro wire notes, section 12",
   },
@@ -161,7 +161,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "model-unavailable",
     kind: "model_unavailable",
     pattern:
-      /\bmodel\b[^\n]{0,120}\b(?:does not exist|not supported|may not exist|(?:do not|don't|does not) have access)\b|\b(?:unknown|no such) model\b|\binvalid value for config option model\b|\bmodel [^\s]{1,100} (?:was )?not found\b/i,
+      /\bmodel\b[^\n]{0,120}\b(?:does not exist|not supported|may not exist|(?:do not|don't|does not) have access)\b|\baccess to (?:the )?model\b|\b(?:unknown|no such) model\b|\binvalid value for config option model\b|\bmodel [^\s]{1,100} (?:was )?not found\b/i,
     field: "both",
     source: "recordings codex-acp 2.6.0 failed-model-not-found, claude-agent-acp 0.101.0 http-404-model",
   },
@@ -171,7 +171,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "limit-reached",
     kind: "usage_limit",
     pattern:
-      /\b(?:hit|reached|exceeded|used up|exhausted) your (?:(?!(?:rate|per|requests?|tokens?)\b)[\w'-]{1,24} ){0,4}(?:limit|quota|allowance|credits)\b/i,
+      /\b(?:hit|reached|exceeded|used up|exhausted) your (?:(?!(?:rate|per|requests?|tokens?)\b)[\w'-]{1,24} ){0,4}(?:limit|quota|allowance|credits)\b|\b(?:hit|reached|exceeded|used up|exhausted) the (?:usage|spend(?:ing)?|monthly|weekly|daily|session|credit) (?:usage )?(?:limit|quota)\b/i,
     field: "both",
     source: "case C05; recordings codex-acp 2.6.0 http-429-usage-limit, claude-agent-acp 0.101.0 http-429-usage-oauth",
   },
@@ -179,7 +179,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "limit-spent",
     kind: "usage_limit",
     pattern:
-      /\b(?:usage|spend|spending|monthly|weekly|daily|session|\d{1,2}-hour|free tier|credit|billing hard) (?:usage |spend |request )?(?:limit|quota) (?:has been |was |is )?(?:reached|exceeded|hit|exhausted)\b|\bquota (?:has been |was )?(?:exceeded|exhausted)\b(?![^.\n]{0,80}\bper (?:minute|second)\b)/i,
+      /\b(?:usage|spend|spending|monthly|weekly|daily|session|\d{1,2}-hour|free tier|credit|billing hard) (?:usage |spend |spending |request )?(?:limit|quota|cap) (?:has been |was |is )?(?:reached|exceeded|hit|exhausted)\b|\bquota (?:has been |was )?(?:exceeded|exhausted)\b(?![^.\n]{0,80}\bper (?:minute|second)\b)/i,
     field: "both",
     source:
       "kiro wire notes, section 12; recordings codex-acp 2.6.0 failed-usage-limit-reached, failed-insufficient-quota",
@@ -188,7 +188,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "credits-spent",
     kind: "usage_limit",
     pattern:
-      /\b(?:out of|no remaining|no more|insufficient|not enough) (?:credits?|quota|balance|funds)\b|\bcredit balance is too low\b|\bpurchase more credits\b|\bbilling problem\b/i,
+      /\b(?:out of|no remaining|no more|insufficient|not enough) (?:credits?|quota|balance|funds)\b|\bcredits (?:are|have been) (?:exhausted|used up|spent)\b|\bcredit balance is too low\b|\bpurchase more credits\b|\bbilling problem\b/i,
     field: "both",
     source: "codex-acp 2.6.0 failed-out-of-credits; claude-agent-acp 0.101.0 http-400-credit",
   },
@@ -222,7 +222,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "prompt-busy",
     kind: "busy",
     pattern:
-      /\bprompt (?:is |was )?already (?:in progress|running)\b|\banother (?:prompt|turn) is (?:already )?(?:in progress|running|active)\b|\balready processing (?:a|another) (?:prompt|turn)\b|\bsession is busy\b/i,
+      /\bprompt (?:is |was )?already (?:in progress|running)\b|\banother (?:prompt|turn) is (?:already )?(?:in progress|running|active)\b|\balready processing (?:a|another) (?:prompt|turn)\b|\b(?:session|agent) is (?:currently )?busy\b/i,
     field: "both",
     source: "kiro wire notes, section 12",
   },
@@ -273,7 +273,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "signed-out",
     kind: "auth",
     pattern:
-      /\bnot (?:logged|signed) in\b|\bplease (?:log|sign) ?in\b|\bfailed to authenticate\b|\bauthentication (?:is )?(?:required|failed)\b|\borganization must complete verification\b|\b(?:invalid|incorrect|expired) (?:api key|x-api-key|credentials|bearer token|access token)\b/i,
+      /\bnot (?:logged|signed) in\b|\bplease (?:log|sign) ?in\b|\bfailed to authenticate\b|\bauthentication (?:is )?(?:required|failed)\b|\borganization must complete verification\b|^(?:unauthorized|forbidden|access denied)\b|\b(?:no|missing) api key\b|\bapi key (?:not found|is missing|is invalid|has expired)\b|\b(?:invalid|incorrect|expired) (?:api key|x-api-key|credentials|bearer token|access token)\b/i,
     field: "both",
     source: "recordings claude-agent-acp 0.101.0 http-401, http-403; kiro wire notes, section 12; case C06",
   },
@@ -281,7 +281,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "credential-rejected",
     kind: "auth",
     pattern:
-      /\b(?:bearer|access|oauth|refresh|security|auth) token\b[^.\n]{0,60}\b(?:invalid|expired|revoked)\b|\b(?:session|login|credentials?) (?:is|are|has|have)(?: been)? (?:invalid|expired)\b/i,
+      /\b(?:bearer|access|oauth|refresh|security|auth) token\b[^.\n]{0,60}\b(?:invalid|expired|revoked)\b|\btoken (?:has |is |was )?(?:expired|revoked)\b|\b(?:session|login|credentials?) (?:is|are|has|have)(?: been)? (?:invalid|expired)\b/i,
     field: "both",
     source: "kiro wire notes, section 12; recording claude-agent-acp 0.101.0 http-401-oauth",
   },
@@ -290,7 +290,8 @@ export const PATTERNS: readonly Pattern[] = [
   {
     id: "throttled",
     kind: "rate_limit",
-    pattern: /\brate[ -]limit(?:s|ed|ing)?\b|\btoo many requests\b|\bthrottl(?:ed|ing)\b/i,
+    pattern:
+      /\brate[ -]limit(?:s|ed|ing)?\b|\btoo many requests\b|\brate exceeded\b|\bquota exceeded\b[^.\n]{0,80}\bper (?:minute|second)\b|\bthrottl(?:ed|ing)\b/i,
     field: "both",
     source: "kiro wire notes, section 12; recording codex-acp 2.6.0 failed-rate-limit-never",
   },
@@ -304,7 +305,8 @@ export const PATTERNS: readonly Pattern[] = [
   {
     id: "overloaded",
     kind: "overloaded",
-    pattern: /\bunexpectedly high load\b|\bhigh (?:volume of )?traffic\b|\bhigh demand\b|\boverloaded\b/i,
+    pattern:
+      /\bunexpectedly high load\b|\bhigh (?:volume of )?traffic\b|\bhigh demand\b|\boverloaded\b|\bserver is (?:too )?busy\b/i,
     field: "both",
     source: "kiro wire notes, section 12 (2.28: HTTP 503)",
   },
@@ -319,7 +321,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "network",
     kind: "network",
     pattern:
-      /\bE(?:CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|HOSTDOWN|NETDOWN)\b|\bsocket hang up\b|\bfetch failed\b|\bdispatch failure\b|\berror sending request\b|\brequest or response body error\b|\bconnection (?:was |has been )?(?:refused|reset|closed|aborted|dropped|failed|timed out)\b|\bnetwork error\b/i,
+      /\bE(?:CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|HOSTDOWN|NETDOWN)\b|\bsocket hang up\b|\bfetch failed\b|\bdispatch failure\b|\berror sending request\b|\brequest or response body error\b|\bconnection (?:was |has been )?(?:refused|reset|closed|aborted|dropped|failed|timed out|error|timeout)\b|\bnetwork (?:error|is unreachable)\b|\bno route to host\b|\bbroken pipe\b/i,
     field: "both",
     source: "kiro wire notes, section 12; recordings claude-agent-acp 0.101.0 conn-refused, conn-cut-forever",
   },
@@ -334,7 +336,7 @@ export const PATTERNS: readonly Pattern[] = [
   {
     id: "timed-out",
     kind: "network",
-    pattern: /\b(?:request|operation|response|stream) (?:stalled and )?timed out\b/i,
+    pattern: /\b(?:request|operation|response|stream) (?:stalled and |has )?(?:timed out|timeout)\b/i,
     field: "both",
     source: "recording claude-agent-acp 0.101.0 hang-no-bytes; kiro wire notes, section 12",
   },
@@ -342,7 +344,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "service-wrapper",
     kind: "service_error",
     pattern:
-      /\bfailed to generate a response\b|\bservice failed to process the request\b|\bserver error mid-response\b|\bempty or malformed response\b|\ban error occurred while processing your request\b/i,
+      /\bfailed to generate a response\b|\bservice failed to process the request\b|\bserver error mid-response\b|\bempty or malformed response\b|\ban error (?:occurred )?while processing your request\b|\bupstream connect error\b/i,
     field: "data",
     source: "kiro wire notes, section 12; recordings claude-agent-acp 0.101.0 sse-error-api, sse-empty",
   },
@@ -358,7 +360,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "service-fault",
     kind: "service_error",
     pattern:
-      /\binternal server error\b|\bbad gateway\b|\bgateway time-?out\b|\bservice (?:temporarily )?unavailable\b/i,
+      /\binternal server error\b|\bbad gateway\b|\bgateway time-?out\b|\bservice (?:is )?(?:temporarily |currently )?unavailable\b/i,
     field: "both",
     source: "kiro wire notes, section 12",
   },

@@ -286,6 +286,53 @@ describe("structured fields", () => {
   });
 });
 
+/** Sentences of public providers and gateways; none of them was recorded here. */
+describe("everyday texts", () => {
+  test.each([
+    ["You have reached the weekly usage limit", "usage_limit"],
+    ["Claude usage limit reached. Your limit will reset at 3pm", "usage_limit"],
+    ["5-hour limit reached ∙ resets 3pm", "usage_limit"],
+    ["You exceeded your current quota, please check your plan and billing details.", "usage_limit"],
+    ["Monthly spending cap exceeded", "usage_limit"],
+    ["Your plan's credits are exhausted", "usage_limit"],
+    ["Insufficient credits", "usage_limit"],
+    ["Quota exceeded for metric 'requests' and limit 'requests per minute'", "rate_limit"],
+    ["Rate exceeded", "rate_limit"],
+    ["You have exceeded your rate limit", "rate_limit"],
+    ["You exceeded your requests per minute limit, rate limit reached", "rate_limit"],
+    ["This model's maximum context length is 8192 tokens", "context_overflow"],
+    ["Project does not have access to model `gpt-5`", "model_unavailable"],
+    ["The model `gpt-9` does not exist", "model_unavailable"],
+    ["Model gpt-9 not found", "model_unavailable"],
+    ["Output blocked by content filtering policy", "policy_denied"],
+    ["The response was filtered due to the content management policy", "policy_denied"],
+    ["finish_reason: content_filter", "policy_denied"],
+    ["messages.1: `tool_use` ids were found without `tool_result` blocks", "malformed_request"],
+    ["image dimensions exceed max allowed size", "request_rejected"],
+    ["Request Entity Too Large", "request_rejected"],
+    ["Incorrect API key provided", "auth"],
+    ["No API key found", "auth"],
+    ["Token expired", "auth"],
+    ["Unauthorized", "auth"],
+    ["Error: 401 bad key", "auth"],
+    ["The agent is busy", "busy"],
+    ["Server is too busy", "overloaded"],
+    ["The service is temporarily unavailable", "service_error"],
+    ["upstream connect error or disconnect/reset before headers", "service_error"],
+    ["The server had an error while processing your request", "service_error"],
+    ["Connection error.", "network"],
+    ["network is unreachable", "network"],
+    ["write: broken pipe", "network"],
+    ["Request timeout", "network"],
+    ["a token was unexpected in line 3", "unknown"],
+    ["the limit of five images", "unknown"],
+    ["see the content of policy.md", "unknown"],
+    ["model trains run late", "unknown"],
+  ])("«%s» is %s", (message, kind) => {
+    expect(rpc(-32603, message).kind).toBe(kind);
+  });
+});
+
 describe("weak points of the bridge (bridge notes, section 19)", () => {
   test.each([
     ["status: 403", "auth"],
