@@ -6,11 +6,10 @@ import { Readable, Writable } from "node:stream";
 import type { AgentContext, ContentBlock, PromptRequest, PromptResponse } from "@agentclientprotocol/sdk/unstable";
 import { agent, ndJsonStream, RequestError } from "@agentclientprotocol/sdk/unstable";
 import { COMMANDS, sceneFor } from "./commands.ts";
+import { FAILURE_RECORDS_META, negotiatesFailureRecords } from "./failure-records.ts";
 import type { DemoSession } from "./session.ts";
 import { configOptions, createSession, describeSession, MODELS, MODES } from "./session.ts";
 import { DemoTurn } from "./turn.ts";
-
-const FAILURE_RECORDS = { jetbrains: { air: { version: 1, capabilities: ["sessionFailure"] } } };
 
 const sessions = new Map<string, DemoSession>();
 let failureRecords = false;
@@ -27,7 +26,7 @@ const connection = agent({ name: "ostler-demo" })
         sessionCapabilities: { list: {}, resume: {}, close: {} },
       },
       authMethods: [],
-      _meta: FAILURE_RECORDS,
+      _meta: FAILURE_RECORDS_META,
     };
   })
   .onRequest("session/new", ({ params, client }) => {
@@ -143,21 +142,4 @@ function advertiseCommands(client: AgentContext, { id }: DemoSession): void {
 
 function textOf(block: ContentBlock): string {
   return block.type === "text" ? block.text : "";
-}
-
-/** As the AIR contract asks: an integer version of 1 or more, and the exact name in the list. */
-function negotiatesFailureRecords(meta: unknown): boolean {
-  const air = property(property(meta, "jetbrains"), "air");
-  const version = property(air, "version");
-  const capabilities = property(air, "capabilities");
-  return (
-    Number.isInteger(version) &&
-    Number(version) >= 1 &&
-    Array.isArray(capabilities) &&
-    capabilities.includes("sessionFailure")
-  );
-}
-
-function property(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }

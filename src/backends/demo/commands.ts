@@ -13,6 +13,7 @@ export interface DemoCommand {
   readonly scene: Scene;
 }
 
+/** Every command, in the order in which `/help` lists them. */
 export const COMMANDS: readonly DemoCommand[] = [
   { name: "help", description: "List what can be shown", scene: help },
   { name: "think", description: "Thoughts, then an answer", scene: good.think },

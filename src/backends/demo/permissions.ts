@@ -2,6 +2,7 @@
 import type { PermissionOption, RequestPermissionOutcome } from "@agentclientprotocol/sdk/unstable";
 import type { DemoSession } from "./session.ts";
 
+/** The four options of every question. */
 export const PERMISSION_OPTIONS: readonly PermissionOption[] = [
   { optionId: "allow", name: "Allow", kind: "allow_once" },
   { optionId: "allow-always", name: "Always allow", kind: "allow_always" },

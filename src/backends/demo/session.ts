@@ -8,6 +8,7 @@ export const MODES = [
   { id: "auto", name: "Auto", description: "Acts without asking" },
 ] as const;
 
+/** What the model option offers. */
 export const MODELS = [
   { value: "demo-small", name: "Demo small", description: "Says what it was asked" },
   { value: "demo-large", name: "Demo large", description: "Says the same, under a longer name" },

@@ -34,6 +34,7 @@ export interface DemoFailure {
   readonly errorKind: string;
 }
 
+/** What a turn is given. */
 export interface DemoTurnOptions {
   readonly client: AgentContext;
   readonly session: DemoSession;
@@ -46,6 +47,7 @@ export interface DemoTurnOptions {
   readonly signal: AbortSignal;
 }
 
+/** One prompt of the demo agent, from the first chunk to the ending that its scene returns. */
 export class DemoTurn {
   readonly options: DemoTurnOptions;
   readonly id = randomUUID();
@@ -63,6 +65,7 @@ export class DemoTurn {
     return this.#text;
   }
 
+  /** Estimated tokens. */
   get usage(): NonNullable<PromptResponse["usage"]> {
     const inputTokens = Math.ceil(this.options.prompt.length / CHARS_PER_TOKEN);
     const outputTokens = Math.ceil(this.#text.length / CHARS_PER_TOKEN);
@@ -134,10 +137,10 @@ export class DemoTurn {
     return takeAnswer(session, title, outcome);
   }
 
-  /** Sends a failure record beside the answer; a client that did not negotiate records hears nothing. */
-  async record(severity: "warning" | "error", failure: Omit<DemoFailure, "errorKind">): Promise<void> {
+  /** Sends a warning beside the answer; a client that did not negotiate records hears nothing. */
+  async warn(warning: Omit<DemoFailure, "errorKind">): Promise<void> {
     if (!this.options.failureRecords) return;
-    await this.update({ sessionUpdate: "session_info_update", _meta: this.#failureMeta(severity, failure) });
+    await this.update({ sessionUpdate: "session_info_update", _meta: this.#failureMeta("warning", warning) });
   }
 
   /** Ends the turn as failed: a record on the result, or a JSON-RPC error where the client cannot read records. */

@@ -64,14 +64,14 @@ export async function slow(turn: DemoTurn): Promise<void> {
 /** The answer breaks off and starts again as a new message: the first one stands no more. */
 export async function retry(turn: DemoTurn): Promise<void> {
   await turn.stream("This answer breaks");
-  await turn.record("warning", { category: "connection", title: "Connection to the model lost, attempt 1 of 3" });
+  await turn.warn({ category: "connection", title: "Connection to the model lost, attempt 1 of 3" });
   turn.startAgain();
   await turn.stream("This answer breaks off once and starts again, and now it is whole.");
 }
 
 /** A warning beside a good answer: it never fails the turn. */
 export async function warn(turn: DemoTurn): Promise<void> {
-  await turn.record("warning", { category: "unknown", title: "The demo agent warns that nothing is wrong" });
+  await turn.warn({ category: "unknown", title: "The demo agent warns that nothing is wrong" });
   await turn.stream("There was a warning beside this answer, and the answer is complete all the same.");
 }
 

@@ -4,11 +4,13 @@ import type { DemoTurn, SceneEnd } from "../turn.ts";
 
 const CRASH_EXIT_CODE = 3;
 
+/** The model says no, with a sentence. */
 export async function refuse(turn: DemoTurn): Promise<SceneEnd> {
   await turn.stream("I will not help with that.");
   return "refusal";
 }
 
+/** The answer is cut by the limit of the model. */
 export async function truncate(turn: DemoTurn): Promise<SceneEnd> {
   await turn.stream("This answer is longer than the model may write, so it stops in the");
   return "max_tokens";
@@ -17,6 +19,7 @@ export async function truncate(turn: DemoTurn): Promise<SceneEnd> {
 /** Ends well, and says nothing at all. */
 export async function empty(): Promise<void> {}
 
+/** The allowance is spent: nothing to try again before the reset. */
 export async function limit(turn: DemoTurn): Promise<SceneEnd> {
   return turn.fail({
     category: "limit",
@@ -25,6 +28,7 @@ export async function limit(turn: DemoTurn): Promise<SceneEnd> {
   });
 }
 
+/** Too many requests: waiting helps. */
 export async function rateLimit(turn: DemoTurn): Promise<SceneEnd> {
   return turn.fail({
     category: "limit",
@@ -37,7 +41,7 @@ export async function rateLimit(turn: DemoTurn): Promise<SceneEnd> {
 /** Warns while it tries again by itself, then gives up. */
 export async function overloaded(turn: DemoTurn): Promise<SceneEnd> {
   for (const attempt of [1, 2]) {
-    await turn.record("warning", { category: "service", title: `Retrying the demo model, attempt ${attempt} of 2` });
+    await turn.warn({ category: "service", title: `Retrying the demo model, attempt ${attempt} of 2` });
   }
   return turn.fail({
     category: "service",
@@ -56,6 +60,7 @@ export async function policy(turn: DemoTurn): Promise<SceneEnd> {
   });
 }
 
+/** Nobody is signed in. */
 export async function auth(): Promise<SceneEnd> {
   throw RequestError.authRequired();
 }
