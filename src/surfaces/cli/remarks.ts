@@ -17,7 +17,8 @@ const MAX_REMEMBERED_TOOLS = 1000;
 const PLAN_SIGN = { pending: "·", in_progress: "▸", completed: "✓" } as const;
 
 export class Remarks {
-  readonly #tools = new Map<string, string>();
+  /** What was last said about each tool call. */
+  readonly #tools = new Map<string, { readonly title: string; readonly shown: string; readonly state: string }>();
   #plan: readonly PlanEntry[] = [];
   readonly #warned = new Set<string>();
 
@@ -61,12 +62,15 @@ export class Remarks {
 
   #tool(event: TurnEvent & { readonly type: "tool" }): readonly Remark[] {
     const { toolCallId, title, kind, status, exitCode } = event;
-    const state = `${status === "pending" ? "in_progress" : status} ${title}`;
-    if (this.#tools.get(toolCallId) === state) return [];
+    const known = this.#tools.get(toolCallId);
+    const state = status === "pending" ? "in_progress" : status;
+    if (known?.state === state && known.title === title) return [];
+    // Scrubbing is what costs here, and most titles never change.
+    const shown = known?.title === title ? known.shown : cleanLine(title, MAX_TITLE_CHARS) || kind;
     this.#tools.delete(toolCallId);
-    this.#tools.set(toolCallId, state);
+    this.#tools.set(toolCallId, { title, shown, state });
     if (this.#tools.size > MAX_REMEMBERED_TOOLS) this.#tools.delete(this.#tools.keys().next().value!);
-    return [{ text: toolLine(cleanLine(title, MAX_TITLE_CHARS) || kind, status, exitCode), tone: "dim" }];
+    return [{ text: toolLine(shown, status, exitCode), tone: "dim" }];
   }
 
   /** The whole plan first, then only the steps that changed. */
