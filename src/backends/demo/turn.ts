@@ -10,6 +10,8 @@ import type {
   ToolCallUpdate,
 } from "@agentclientprotocol/sdk/unstable";
 import { RequestError } from "@agentclientprotocol/sdk/unstable";
+import type { DemoFailure, DemoWarning } from "./failure-records.ts";
+import { failureMeta } from "./failure-records.ts";
 import type { Permission } from "./permissions.ts";
 import { PERMISSION_OPTIONS, permissionWithoutAsking, takeAnswer } from "./permissions.ts";
 import type { DemoSession } from "./session.ts";
@@ -24,15 +26,6 @@ const CHARS_PER_TOKEN = 4;
 export type SceneEnd = StopReason | Partial<PromptResponse> | void;
 /** One thing the demo agent can show. */
 export type Scene = (turn: DemoTurn) => Promise<SceneEnd>;
-
-/** A failure as a scene states it; how it travels depends on what the client negotiated. */
-export interface DemoFailure {
-  readonly category: string;
-  readonly title: string;
-  readonly actions?: readonly string[];
-  /** `data.errorKind` for a client without failure records, in the words of claude-agent-acp. */
-  readonly errorKind: string;
-}
 
 /** What a turn is given. */
 export interface DemoTurnOptions {
@@ -138,7 +131,7 @@ export class DemoTurn {
   }
 
   /** Sends a warning beside the answer; a client that did not negotiate records hears nothing. */
-  async warn(warning: Omit<DemoFailure, "errorKind">): Promise<void> {
+  async warn(warning: DemoWarning): Promise<void> {
     if (!this.options.failureRecords) return;
     await this.update({ sessionUpdate: "session_info_update", _meta: this.#failureMeta("warning", warning) });
   }
@@ -150,9 +143,8 @@ export class DemoTurn {
     return { stopReason: "end_turn", _meta: this.#failureMeta("error", failure) };
   }
 
-  #failureMeta(severity: "warning" | "error", { category, title, actions = [] }: Omit<DemoFailure, "errorKind">) {
+  #failureMeta(severity: "warning" | "error", failure: DemoWarning) {
     this.#revision += 1;
-    const sessionFailure = { id: `${this.id}:error`, revision: this.#revision, category, severity, title, actions };
-    return { jetbrains: { air: { version: 1, sessionFailure } } };
+    return failureMeta({ id: `${this.id}:error`, revision: this.#revision, severity }, failure);
   }
 }
