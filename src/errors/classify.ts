@@ -63,7 +63,7 @@ export function classifyRecord(record: FailureRecord, context: ClassifyContext =
   const text = record.details === undefined ? record.title : `${record.title}\n${record.details}`;
   const evidence = textEvidence(text, record.reason);
   const structured = structuredFinding(evidence, undefined);
-  const refined = structured === undefined || !mayReplace(base, structured) ? base : structured;
+  const refined = structured === undefined ? base : refine(base, structured);
   return toVerdict(refineWithText(refined, textFinding(evidence, context)) ?? base, evidence);
 }
 
@@ -119,9 +119,7 @@ function structuredFinding({ all, body, status }: Evidence, code: Row | undefine
   ];
   const row =
     rows.find(({ grade }) => grade !== "general") ?? rows[0] ?? (code?.grade === "general" ? undefined : code);
-  if (row === undefined) return undefined;
-  const found = finding(row.kind, row.id, row.grade);
-  return body.noRetry ? { ...found, retry: "never" } : found;
+  return row === undefined ? undefined : finding(row.kind, row.id, row.grade);
 }
 
 function recordFinding(record: FailureRecord): Finding {
@@ -160,7 +158,7 @@ function refineWithRecord(base: Finding | undefined, { record, ...context }: Cla
   if (record === undefined || (base !== undefined && base.grade !== "general")) return base;
   const { kind, retry, needs, rule } = classifyRecord(record, context);
   const told: Finding = { kind, retry, needs, rule, grade: "general" };
-  return base === undefined || mayReplace(base, told) ? told : base;
+  return base === undefined ? told : refine(base, told);
 }
 
 function refineWithText(base: Finding | undefined, text: Finding | undefined, code?: number): Finding | undefined {
@@ -169,15 +167,18 @@ function refineWithText(base: Finding | undefined, text: Finding | undefined, co
   if (code === -32000 && base.rule === "code:-32000") {
     return text.retry !== "never" || KINDS[text.kind].category === "limit" ? text : base;
   }
-  if (!mayReplace(base, text)) return base;
-  // A record that recommends nothing stays "never", whatever its text names.
-  return base.rule.startsWith("record:") && base.retry === "never" ? { ...text, retry: "never" } : text;
+  return refine(base, text);
 }
 
-function mayReplace(base: Finding, better: Finding): boolean {
-  if (base.kind === better.kind || base.grade === "exact") return false;
-  if (better.grade === "exact" || better.retry === "never") return true;
-  return base.grade === "general" && base.retry !== "never";
+/** The more specific of two: what forbids a retry wins, what allows one wins only over a wrapper that allows it too. */
+function refine(base: Finding, better: Finding): Finding {
+  if (base.kind === better.kind || base.grade === "exact") return base;
+  if (better.retry === "never") return better;
+  // A record that recommends no retry stays so, whatever its words; that a child died is still worth saying.
+  if (base.retry === "never" && base.rule.startsWith("record:")) {
+    return better.kind === "agent_died" ? { ...better, retry: "never" } : base;
+  }
+  return better.grade === "exact" || (base.grade === "general" && base.retry !== "never") ? better : base;
 }
 
 /** Nothing told more than the code: a bad request is rejected, everything else is unknown. */
@@ -197,7 +198,7 @@ function toVerdict({ kind, retry, needs, rule }: Finding, { all, body }: Evidenc
   const requestId = body.requestId ?? readRequestId("", all);
   return {
     kind,
-    retry,
+    retry: body.noRetry ? "never" : retry,
     rule,
     ...(needs === undefined ? {} : { needs }),
     ...(resetAt === undefined ? {} : { resetAt }),

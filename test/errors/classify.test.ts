@@ -144,6 +144,13 @@ describe("records: category and actions (case C03, typed failures, section 9)", 
       { kind: "malformed_request", retry: "never", needs: "new_session" },
     ],
     ["50", "limit", [], "Too many requests, try again", { kind: "usage_limit", retry: "never", needs: "quota" }],
+    [
+      "50, with a structured word",
+      "limit",
+      [],
+      "MODEL_TEMPORARILY_UNAVAILABLE",
+      { kind: "usage_limit", retry: "never", needs: "quota" },
+    ],
     ["50, with a status", "limit", [], "HTTP 503", { kind: "usage_limit", retry: "never", needs: "quota" }],
     [
       "a rate limit that is an allowance",
@@ -378,6 +385,11 @@ describe("weak points of the bridge (bridge notes, section 19)", () => {
     expect(rpc(-32603, `${flood} ECONNREFUSED`).kind).toBe("network");
     expect(rpc(-32603, `${flood} ECONNREFUSED ${flood}`).kind).toBe("unknown");
   });
+});
+
+test("a provider that says a repeat cannot help is believed, whatever its words", () => {
+  const data = { retryErrorType: "PERMANENT", details: "connect ECONNREFUSED" };
+  expect(rpc(-32603, "Internal error", data)).toEqual({ kind: "network", retry: "never" });
 });
 
 describe("facts", () => {
