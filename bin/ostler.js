@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs under any Node, so that a too old one is told so in one sentence instead of a syntax error: no static import.
+// CommonJS without a declaration that an old Node could stumble over: a too old one is told so in one sentence.
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
   process.stderr.write(
@@ -7,6 +7,5 @@ if (major < 24) {
   );
   process.exit(2);
 }
-const { enableCompileCache } = await import("node:module");
-enableCompileCache();
-await import("../dist/cli/ostler.js");
+require("node:module").enableCompileCache();
+require("../dist/cli/ostler.cjs");

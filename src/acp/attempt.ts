@@ -122,6 +122,11 @@ export class Attempt {
       if (event.type === "retry") this.lastHeard = event.reason;
       this.#options.emit(event);
     }
+    const { failure } = reading;
+    if (failure !== undefined) {
+      const verdict = plainVerdict(failure.kind, "extension");
+      this.end({ type: "fact", verdict, source: "rpc_error", title: failure.title });
+    }
   }
 
   /** A person or a policy decides: the harness is not silent. Returns the release. */

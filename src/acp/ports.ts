@@ -1,5 +1,5 @@
 /** What the ACP layer needs from the layers above it: a backend, a permission policy, a place for failures. */
-import type { Failure, Profile, RefusalInfo } from "../errors/failure.ts";
+import type { Failure, FailureKind, Profile, RefusalInfo } from "../errors/failure.ts";
 import type { PermissionAnswer, PermissionRequest, TurnEventBody } from "./types.ts";
 
 /** A command line, ready to spawn: no shell, the file resolved. */
@@ -22,6 +22,8 @@ export interface ExtensionReading {
   readonly events?: readonly TurnEventBody[];
   /** kiro's content filter. */
   readonly refusal?: RefusalInfo;
+  /** The turn ended so, although the prompt may never be answered (kiro: a compaction that failed). */
+  readonly failure?: { readonly kind: FailureKind; readonly title: string };
 }
 
 /**

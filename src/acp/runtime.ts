@@ -258,6 +258,11 @@ class AcpRuntime implements Runtime {
   }
 
   #requested(id: string | number, method: string, params: Frame): void {
+    if (method === "initialize") {
+      // Our own line came back: a program that echoes its input (case C12).
+      this.#die(this.#notAcp());
+      return;
+    }
     if (method !== "session/request_permission") {
       this.#connection.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
       return;
@@ -291,11 +296,16 @@ class AcpRuntime implements Runtime {
 
   /** A launcher may exit well while its child serves on: only the end of stdout counts then. */
   async #exited(exit: ExitFact): Promise<void> {
-    if (exit.code === 0 && this.#ready) return;
+    if (exit.code === 0) return;
     await after(DRAIN_MS);
     if (this.#ending) return;
     this.#ending = true;
     this.#dieByExit(exit);
+  }
+
+  #notAcp(): RuntimeGone {
+    const title = `${this.backend.label} did not speak ACP`;
+    return new RuntimeGone({ verdict: plainVerdict("protocol", "echo"), source: "framing", title });
   }
 
   #dieByExit(exit: ExitFact | null): void {

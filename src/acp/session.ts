@@ -147,6 +147,8 @@ export class AcpSession implements Session {
   async #decide(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
     const { attempt } = this;
     if (attempt === undefined || attempt.ended) return rejectAnswer(request, "No turn is running");
+    // Asked after our own cancel: nobody will look at it any more.
+    if (attempt.override !== undefined) return { action: "cancel", denied: false };
     const release = attempt.hold();
     try {
       const { permissions } = this.link;

@@ -35,6 +35,7 @@ const READERS: Readonly<Record<string, (params: Params) => ExtensionReading>> = 
   "_kiro.dev/commands/available": (params) => ({
     events: [{ type: "commands", commands: readCommands(params["commands"]) }],
   }),
+  "_kiro.dev/compaction/status": readCompaction,
   "_kiro.dev/agent/switched": (params) => ({ events: modeEvent(str(params["agentName"])) }),
   "_kiro.dev/error/rate_limit": (params) => ({ events: noticeEvent(str(params["message"])) }),
   "_kiro/system/notify": (params) => ({ events: noticeEvent(str(params["message"])) }),
@@ -56,6 +57,15 @@ function readRefusal(refusal: Params): RefusalInfo {
     explanation: cleanBlock(str(refusal["explanation"]) ?? "", MAX_EXPLANATION_CHARS),
     recommendedModel: cleanLine(str(refusal["recommendedModel"]) ?? "", MAX_MODEL_CHARS),
   };
+}
+
+/** `status` is an object since 1.29 and was a plain string before; a failed one may be followed by silence. */
+function readCompaction(params: Params): ExtensionReading {
+  const { status } = params;
+  const type = isObject(status) ? str(status["type"]) : str(status);
+  if (type !== "failed") return { events: noticeEvent(`Compaction ${type ?? "changed"}`) };
+  const error = isObject(status) ? str(status["error"]) : undefined;
+  return { failure: { kind: "compaction", title: cleanBlock(error ?? "", MAX_EXPLANATION_CHARS) } };
 }
 
 /** kiro's private updates: retries of its own, stalls, and a change of model for this turn. */
