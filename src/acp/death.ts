@@ -5,6 +5,7 @@ import type { AcpRuntimeError } from "../errors/runtime-error.ts";
 import type { FailureKind, FailureSource, Profile } from "../errors/failure.ts";
 import { cleanBlock, cleanLine } from "../errors/redact.ts";
 import { toError } from "../errors/typed.ts";
+import type { ErrorDetails } from "../errors/typed.ts";
 import type { Verdict } from "../errors/verdict.ts";
 import type { ExitFact } from "./child.ts";
 import { DeadlineExceeded } from "./connection.ts";
@@ -51,7 +52,7 @@ export function goneByExit(
   const verdict = classifyStderr(stderr, { profile }) ?? plainVerdict(during, "exit");
   const last = lastLine(stderr);
   const title = `${label} ${describeExit(exit)}${last === "" ? "" : `: ${last}`}`;
-  return new RuntimeGone({ verdict, source: "exit", title, details: cleanBlock(stderr, TAIL_CHARS), exit });
+  return new RuntimeGone({ verdict, source: "exit", title, details: cleanBlock(stderr, TAIL_CHARS, "end"), exit });
 }
 
 /** How a rejected prompt ended when the agent did not answer it itself. */
@@ -71,7 +72,7 @@ export function endingOf(error: Error, lastHeard: string): Ending {
 export function startError(
   facts: { verdict: Verdict; source: FailureSource; title: string; details?: string },
   cause: unknown,
-  more: { readonly advertised?: readonly string[]; readonly modelId?: string } = {},
+  more: Omit<ErrorDetails, "cause"> = {},
 ): AcpError | AcpRuntimeError {
   const failure = makeFailure({ ...facts, id: "start:error", revision: 1, replaySafety: "not_sent" });
   const exit = cause instanceof RuntimeGone ? cause.exit : null;

@@ -174,14 +174,14 @@ async function attempt(context: OpenContext, method: string, run: () => Promise<
 
 /** Whatever stopped a start, as the class that the library throws. */
 export function toStartError(error: unknown, { backend }: Pick<OpenContext, "backend">, method: string): unknown {
-  if (error instanceof RuntimeGone) return startError(error, error);
+  if (error instanceof RuntimeGone) return startError(error, error, { method });
   if (error instanceof DeadlineExceeded) {
     const isHandshake = method === "initialize";
     const verdict = plainVerdict(isHandshake ? "protocol" : "timeout", "request-deadline");
     const title = isHandshake
       ? `${backend.label} did not speak ACP within ${error.budgetMs / 1000} s`
       : `${backend.label}: ${error.message}`;
-    return startError({ verdict, source: "timeout", title }, error);
+    return startError({ verdict, source: "timeout", title }, error, { method, budgetMs: error.budgetMs });
   }
   if (!(error instanceof RpcError)) return error;
   const raw = readRawError(error);

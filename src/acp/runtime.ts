@@ -198,7 +198,7 @@ class AcpRuntime implements Runtime {
   }
 
   stderrTail(): string {
-    return cleanBlock(this.#child.stderrTail(), STDERR_SHOWN_CHARS);
+    return cleanBlock(this.#child.stderrTail(), STDERR_SHOWN_CHARS, "end");
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Runs one turn: attempts with retries, the clocks, the cancel with its grace, and at the end one outcome. */
-import { randomUUID } from "node:crypto";
+
 import type { Failure } from "../errors/failure.ts";
 import { readSessionFailure } from "./air.ts";
 import { Attempt } from "./attempt.ts";
@@ -16,6 +16,7 @@ import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
 import { BACKOFF_MS, withRetries } from "./retry.ts";
 import type { AcpSession } from "./session.ts";
 import { TurnChannel } from "./turn.ts";
+import { newTurnId } from "./turn-id.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnTimeouts, Usage } from "./types.ts";
 
 /** Tries after the first, unless the caller says otherwise. */
@@ -42,7 +43,7 @@ class TurnRun {
   readonly #clocks: TurnClocks;
   /** Fires on the caller's abort and on a deadline: no further attempt begins. */
   readonly #stop = new AbortController();
-  readonly #id = randomUUID();
+  readonly #id = newTurnId();
   #release: (() => void) | undefined;
   #attempts = 0;
   #attempt: Attempt | undefined;

@@ -5,7 +5,7 @@
  * is `unknown`, terminal, and keeps its text. The model's prose never comes here.
  */
 import type { ProviderBody } from "./body.ts";
-import { capText, readBody } from "./body.ts";
+import { capText, readBody, readOwn } from "./body.ts";
 import { readRequestId, readResetAt, readRetryAfterMs } from "./facts.ts";
 import type { FailureKind, FailureNeed, RetryVerdict } from "./failure.ts";
 import { KINDS } from "./kinds.ts";
@@ -48,7 +48,7 @@ export function classifyError(raw: RawError, context: ClassifyContext = {}): Ver
     body: mergeBodies(body, inMessage),
     status: raw.status,
   };
-  const code = raw.code === undefined ? undefined : rowOfCode(raw.code);
+  const code = raw.code === undefined || isTypedTurnFailure(raw, context) ? undefined : rowOfCode(raw.code);
   const known = refineWithText(
     refineWithRecord(structuredFinding(evidence, code), context),
     textFinding(evidence, context),
@@ -105,6 +105,11 @@ function mergeBodies(first: ProviderBody, second: ProviderBody): ProviderBody {
     names: [...first.names, ...second.names],
     noRetry: first.noRetry || second.noRetry,
   };
+}
+
+/** kiro V3 answers a failed turn with -32000, the code of a missing login, and says in `errorType` what it is (kiro-cli 2.22). */
+function isTypedTurnFailure({ data }: RawError, { profile }: ClassifyContext): boolean {
+  return profile === "kiro" && typeof data === "object" && data !== null && readOwn(data, "errorType") !== undefined;
 }
 
 /** Words of typed fields and the HTTP status, then the code; a general word yields to a plainer one behind it. */

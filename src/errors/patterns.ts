@@ -154,6 +154,7 @@ export const PATTERNS: readonly Pattern[] = [
     pattern:
       /\bmodel ['"`]?([\w.:/[\]-]{1,100}?)['"`]? is not available\b|\binvalid model id:? ['"`]?([\w.:/[\]-]{1,100})/i,
     field: "data",
+    exact: true,
     namesModel: true,
     source: "kiro wire notes, section 12",
   },
