@@ -1,5 +1,6 @@
 /** Config files to one configuration: each is validated by itself and laid over what came before. */
-import { BUILT_IN_BACKENDS, DEFAULT_BACKEND_SETTINGS, DEFAULT_CONFIG } from "./config-defaults.ts";
+import { backendNames, isBuiltIn } from "./backend-names.ts";
+import { DEFAULT_BACKEND_SETTINGS, DEFAULT_CONFIG } from "./config-defaults.ts";
 import type { BackendSettings, Config } from "./config-defaults.ts";
 import { dotted, parseConfigText, readConfigLayer } from "./config-layer.ts";
 import type { LayerReading } from "./config-layer.ts";
@@ -63,7 +64,7 @@ function overlayBackend(
 /** Names that lead nowhere are said now, with the name that was meant, instead of when they are used. */
 function checkBackendNames(config: Config): { config: Config; warnings: string[] } {
   const isUsable = (name: string) => isBuiltIn(name) || config.backends[name]?.command !== undefined;
-  const names = [...new Set([...BUILT_IN_BACKENDS, ...Object.keys(config.backends)])].filter(isUsable);
+  const names = backendNames(config).filter(isUsable);
   const hint = (name: string) => {
     const near = nearestName(name, names);
     return near === undefined ? "" : ` (did you mean "${near}"?)`;
@@ -79,8 +80,4 @@ function checkBackendNames(config: Config): { config: Config; warnings: string[]
     `defaultBackend names no backend: ${dotted([defaultBackend])}${hint(defaultBackend)}, so it is ignored`,
   );
   return { config: { ...rest, backends }, warnings };
-}
-
-function isBuiltIn(name: string): boolean {
-  return (BUILT_IN_BACKENDS as readonly string[]).includes(name);
 }

@@ -10,14 +10,14 @@ import { createRuntime } from "../acp/runtime.ts";
 import type { Runtime } from "../acp/runtime.ts";
 import { backendFor } from "../backends/registry.ts";
 import type { Profile } from "../errors/failure.ts";
+import { checkBackendName, isBuiltIn } from "./backend-names.ts";
 import { chooseBackend } from "./choose-backend.ts";
 import { splitCommandLine } from "./command-line.ts";
-import { BUILT_IN_BACKENDS, backendSettings } from "./config-defaults.ts";
+import { backendSettings } from "./config-defaults.ts";
 import type { BackendSettings, Config } from "./config-defaults.ts";
 import { loadConfig } from "./config.ts";
 import type { LoadedConfig } from "./config.ts";
 import { childEnvironment } from "./environment.ts";
-import { nearestName } from "./nearest-name.ts";
 import { ostlerPaths } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { createPermissionPolicy } from "./permissions.ts";
@@ -172,7 +172,7 @@ class ComposedHost implements Host {
       return { backend: AD_HOC, settings: this.#settings(AD_HOC, splitCommandLine(agent), profile) };
     }
     if (backend !== undefined) {
-      this.#checkName(backend);
+      checkBackendName(this.config, backend);
       return { backend, settings: this.#settings(backend, undefined, profile) };
     }
     const isInstalled = (name: string) => "found" in this.#find(name, backendSettings(this.config, name).command);
@@ -184,21 +184,12 @@ class ComposedHost implements Host {
   #settings(name: string, command: readonly string[] | undefined, profile: Profile | undefined): BackendSettings {
     const settings = backendSettings(this.config, command === undefined ? name : "");
     const started = command ?? settings.command;
-    const isBuiltIn = (BUILT_IN_BACKENDS as readonly string[]).includes(name);
-    const habits = profile ?? settings.profile ?? (isBuiltIn ? undefined : profileOfCommand(started ?? []));
+    const habits = profile ?? settings.profile ?? (isBuiltIn(name) ? undefined : profileOfCommand(started ?? []));
     return {
       ...settings,
       ...(started !== undefined && { command: started }),
       ...(habits !== undefined && { profile: habits }),
     };
-  }
-
-  #checkName(name: string): void {
-    const names = [...new Set([...BUILT_IN_BACKENDS, ...Object.keys(this.config.backends)])];
-    if (names.includes(name)) return;
-    const near = nearestName(name, names);
-    const hint = near === undefined ? `there are ${names.join(", ")}` : `did you mean "${near}"?`;
-    throw new UsageError(`No backend is called ${JSON.stringify(name)} (${hint})`);
   }
 
   #find(backend: string, command: readonly string[] | undefined) {
