@@ -15,6 +15,9 @@ export default defineConfig({
         test: {
           name: "harness",
           include: ["test/harness/**/*.test.ts"],
+          globalSetup: ["test/harness/global-setup.ts"],
+          // One file per harness: two runs at a time, so that the adapters get a core each.
+          maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 300_000,
         },

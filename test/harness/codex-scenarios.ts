@@ -159,19 +159,19 @@ const REQUESTS: readonly Scenario<OpenAiStep>[] = [
     expect: failed("malformed_request", "never", 1, 1),
   },
   {
-    name: "400 invalid value",
-    service: [httpError(400, openAiError("invalid_request_error", "invalid_value", "Invalid value: 'foo'."))],
-    ask: ["--retries", "3"],
-    expect: failed("request_rejected", "never", 1, 1),
-  },
-  {
-    name: "401 with the key in the message, which is not printed",
+    name: "400 invalid value, with the key in the message, which is not printed",
     service: [
       httpError(
-        401,
-        openAiError("invalid_request_error", "invalid_api_key", `Incorrect API key provided: ${DUMMY_KEYS.openAi}.`),
+        400,
+        openAiError("invalid_request_error", "invalid_value", `Invalid value: 'foo' (key ${DUMMY_KEYS.openAi}).`),
       ),
     ],
+    ask: ["--retries", "3"],
+    expect: failed("request_rejected", "never", 1, 1, { says: [/Invalid value: 'foo'/] }),
+  },
+  {
+    name: "401",
+    service: [httpError(401, openAiError("invalid_request_error", "invalid_api_key", "Incorrect API key provided."))],
     ask: ["--retries", "3"],
     expect: failed("auth", "never", 6, 2),
   },
@@ -246,6 +246,12 @@ const LIMITS: readonly Scenario<OpenAiStep>[] = [
     expect: failed("usage_limit", "never", 8, 1),
   },
   {
+    name: "a spent allowance in the format text is a card on stderr",
+    service: [httpError(429, openAiError("insufficient_quota", "insufficient_quota", QUOTA))],
+    format: "text",
+    expect: failed("usage_limit", "never", 8, 1, { stdout: "", says: [/Quota exceeded/], never: [/"type":/] }),
+  },
+  {
     name: "insufficient quota is never retried",
     service: [httpError(429, openAiError("insufficient_quota", "insufficient_quota", QUOTA))],
     ask: ["--retries", "3"],
@@ -311,6 +317,12 @@ const SERVICE: readonly Scenario<OpenAiStep>[] = [
     name: "a stream cut once: the answer stands once",
     service: [cut("Half an ans"), text("Half an answer, whole.")],
     expect: completed("Half an answer, whole.", { prompts: 2 }),
+  },
+  {
+    name: "the same in the format text: the first half is not printed twice",
+    service: [cut("Half an ans"), text("Half an answer, whole.")],
+    format: "text",
+    expect: completed("", { prompts: 2, stdout: "Half an answer, whole.\n" }),
   },
   {
     name: "a stream cut every time: the partial text stands once, and nothing is sent again",
@@ -380,7 +392,15 @@ const SETTINGS: readonly Scenario<OpenAiStep>[] = [
     service: [text("Never said.")],
     env: { OPENAI_API_KEY: null },
     prepare: (home, url) => codexConfigFile(home, codexConfig(url, NEEDS_LOGIN)),
-    expect: failed("auth", "never", 6, 0, { attempts: 0, says: [/codex login/] }),
+    expect: failed("auth", "never", 6, 0, { attempts: 0 }),
+  },
+  {
+    name: "no login, told to a person with the command that signs in",
+    service: [text("Never said.")],
+    format: "text",
+    env: { OPENAI_API_KEY: null },
+    prepare: (home, url) => codexConfigFile(home, codexConfig(url, NEEDS_LOGIN)),
+    expect: failed("auth", "never", 6, 0, { stdout: "", says: [/codex login/] }),
   },
   {
     name: "an API key in the environment is login enough",
@@ -398,8 +418,9 @@ const SETTINGS: readonly Scenario<OpenAiStep>[] = [
   {
     name: "a broken config.toml looks like a missing login, and the login card says so",
     service: [text("Never said.")],
+    format: "text",
     prepare: (home) => codexConfigFile(home, "this is not toml\n"),
-    expect: failed("auth", "never", 6, 0, { attempts: 0, says: [/config\.toml/] }),
+    expect: failed("auth", "never", 6, 0, { stdout: "", says: [/config\.toml/], reachesOut: true }),
   },
   {
     name: "a model that codex does not offer",
@@ -411,7 +432,7 @@ const SETTINGS: readonly Scenario<OpenAiStep>[] = [
     name: "a mode that codex does not offer",
     service: [text("Never said.")],
     ask: ["--mode", "no-such-mode"],
-    expect: { outcome: "failed", exitCode: 2, prompts: 0, attempts: 0, says: [/no-such-mode/] },
+    expect: failed("configuration", "never", 1, 0, { attempts: 0, says: [/no-such-mode.*read-only/] }),
   },
   {
     name: "a codex program that does not exist",

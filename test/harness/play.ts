@@ -7,7 +7,15 @@ import { startOpenAi, type OpenAiStep } from "../model-service/openai.ts";
 import { refusedUrl, type JsonObject, type ModelService } from "../model-service/server.ts";
 import { runAsk, type AskRun } from "./ask.ts";
 import { startOutboundGuard } from "./outbound-guard.ts";
-import { createScenarioHome, DUMMY_KEYS, scenarioEnv, type HarnessName, type ScenarioHome } from "./scenario-home.ts";
+import { codexConfigFile } from "./scenario-files.ts";
+import {
+  codexConfig,
+  createScenarioHome,
+  DUMMY_KEYS,
+  scenarioEnv,
+  type HarnessName,
+  type ScenarioHome,
+} from "./scenario-home.ts";
 import type { Scenario, Script } from "./scenario.ts";
 
 /** What one run did. */
@@ -60,6 +68,7 @@ async function play<Step>(
     const serviceUrl = service?.url ?? (await refusedUrl());
     const surroundings = { serviceUrl, proxyUrl: guard.url, adaptersHome: inject("adaptersHome") };
     const env = withChanges(scenarioEnv(home, surroundings), scenario.env ?? {});
+    codexConfigFile(home, codexConfig(serviceUrl));
     const files = scenario.prepare?.(home, serviceUrl) ?? [];
     const run = await runAsk(
       home,
@@ -67,11 +76,16 @@ async function play<Step>(
       [...askArguments(harness, scenario), ...files, PROMPT],
       scenario.interrupt && { ...scenario.interrupt, harness, underWay: service?.untilTurn(1) ?? Promise.resolve() },
     );
-    onTestFailed(() => console.error(`--- stdout\n${run.stdout}\n--- stderr\n${run.stderr}`));
+    onTestFailed(() => console.error(`--- stdout\n${shortened(run.stdout)}\n--- stderr\n${shortened(run.stderr)}`));
     return { ...observe(scenario, run, service, home), outbound: guard.attempts };
   } finally {
     home.remove();
   }
+}
+
+/** For the report of a failed test: long lines (the list of slash commands) cut. */
+function shortened(output: string): string {
+  return output.replace(/^(.{800}).+$/gm, "$1…");
 }
 
 function scriptOf<Step>(

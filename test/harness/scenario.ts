@@ -39,6 +39,8 @@ export interface Expected {
   readonly attempts?: number;
   /** Files of the workspace afterwards, besides `notes.txt`. */
   readonly files?: readonly string[];
+  /** The harness asks for hosts beyond 127.0.0.1, because the row takes its settings away; the proxy stops it. */
+  readonly reachesOut?: true;
   /** All of stdout in a format that is not JSON. */
   readonly stdout?: string;
   /** Somewhere on stdout or stderr. */
