@@ -13,7 +13,7 @@ export interface BackendSettings {
   readonly env: Readonly<Record<string, string>>;
   /** Names that are passed on under `serve` besides the allow-list. */
   readonly inheritEnv: readonly string[];
-  /** Whose wire habits to expect; absent = by name, else `generic`. */
+  /** Whose wire habits to expect; absent = by the name of the backend or of its program, else `generic`. */
   readonly profile?: Profile;
   /** Declare the AIR extension (typed failures). */
   readonly air: boolean;

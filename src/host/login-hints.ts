@@ -29,11 +29,10 @@ export function inspectLogin(
   const file = loginFile(profile, env);
   if (set.length > 0) return { login: "found", loginHints: set.map((name) => `${name} is set`) };
   if (file !== undefined && existsSync(file)) return { login: "found", loginHints: [`${file} exists`] };
-  const [variable] = VARIABLES[profile];
-  const hints = variable === undefined ? [] : [loginHint, `Or set ${variable}`];
   // Where the system's key chain holds the login (macOS, kiro), no file says so.
   const isTold = file !== undefined && process.platform !== "darwin";
-  return { login: isTold ? "not_found" : "unknown", loginHints: hints };
+  const loginHints = profile === "generic" ? [] : [loginHint];
+  return { login: isTold ? "not_found" : "unknown", loginHints };
 }
 
 function loginFile(profile: Profile, env: Readonly<Record<string, string>>): string | undefined {
