@@ -22,13 +22,9 @@ export const backendSchema = z.strictObject({
     description: "Names of your variables that `ostler serve` passes on besides its allow-list.",
     default: BACKEND.inheritEnv,
   }),
-  profile: z
-    .enum(["kiro", "codex", "claude", "generic"])
-    .exactOptional()
-    .meta({
-      description:
-        "Whose wire habits to expect. Default: by the name of the backend or of its program, else `generic`.",
-    }),
+  profile: z.enum(["kiro", "codex", "claude", "generic"]).exactOptional().meta({
+    description: "Whose wire habits to expect. Default: by the name of the backend or of its program, else `generic`.",
+  }),
   air: flag("Declare the AIR extension: the agent reports failures as typed records.", BACKEND.air),
   notices: flag("Declare that notices of the agent are shown.", BACKEND.notices),
   terminalOutput: flag("Declare that terminal output is shown.", BACKEND.terminalOutput),

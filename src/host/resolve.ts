@@ -50,7 +50,10 @@ export function resolveCommand(options: {
   readonly paths: Paths;
 }): Resolution {
   const { backend, cwd, env, paths } = options;
-  if (backend === "demo" && options.command === undefined) return { found: demoCommand(), at: demoCommand().file };
+  if (backend === "demo" && options.command === undefined) {
+    const found = demoCommand();
+    return { found, at: found.args[0] ?? found.file };
+  }
   const builtIn = Object.hasOwn(BUILT_IN_COMMANDS, backend) ? BUILT_IN_COMMANDS[backend] : undefined;
   const [program = backend, ...args] = options.command ?? builtIn ?? [];
   const adapters = join(paths.adapters, "node_modules", ".bin");
