@@ -32,12 +32,19 @@ const RUN_LIMIT_MS = 90_000;
 /** How long what the CLI ended may take to leave the process table. */
 const LEAVE_LIMIT_MS = 1_500;
 
+/** What {@link runAsk} needs to know to strike at the right moment. */
+export interface Strike extends Interruption {
+  readonly harness: HarnessName;
+  /** Settles when the service has the request of the turn. */
+  readonly turnArrived: Promise<void>;
+}
+
 /** Runs `ostler ask` with `args` in the scenario's workspace. */
 export async function runAsk(
   home: ScenarioHome,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
-  interruption?: Interruption & { readonly harness: HarnessName; readonly underWay: Promise<void> },
+  strike?: Strike,
 ): Promise<AskRun> {
   const ask = execa(process.execPath, [OSTLER, "ask", ...args], {
     cwd: home.workspace,
@@ -49,11 +56,10 @@ export async function runAsk(
     timeout: RUN_LIMIT_MS,
     killSignal: "SIGKILL",
   });
-  if (interruption !== undefined) {
-    const { when, signal, target, harness, underWay } = interruption;
-    await Promise.race([ask, when === "turn" ? underWay : firstText(ask.stdout)]);
-    const pid = target === "ostler" ? ask.pid : pidOf(target, harness, ask.pid, processesOf(home.root));
-    if (pid !== undefined) process.kill(pid, signal);
+  if (strike !== undefined) {
+    await Promise.race([ask, strike.when === "turn" ? strike.turnArrived : firstText(ask.stdout)]);
+    if (strike.target === "ostler") ask.kill(strike.signal);
+    else for (const pid of targetsOf(strike, ask.pid, processesOf(home.root))) process.kill(pid, strike.signal);
   }
   const { exitCode, stdout, stderr } = await ask;
   return { exitCode, stdout, stderr, left: await leftovers(home.root) };
@@ -70,15 +76,15 @@ function firstText(stdout: NodeJS.ReadableStream): Promise<void> {
   });
 }
 
-function pidOf(
-  target: "adapter" | "harness",
-  harness: HarnessName,
+function targetsOf(
+  { target, harness }: Strike,
   ostler: number | undefined,
   processes: readonly LiveProcess[],
-): number | undefined {
-  if (target === "adapter") return processes.find(({ parent }) => parent === ostler)?.pid;
+): readonly number[] {
   const mark = harness === "codex" ? "app-server" : "stream-json";
-  return processes.find(({ command }) => command.includes(mark))?.pid;
+  return processes
+    .filter(({ parent, command }) => (target === "adapter" ? parent === ostler : command.includes(mark)))
+    .map(({ pid }) => pid);
 }
 
 /** What is still alive after a short while for the kernel; killed here so that it cannot disturb the next scenario. */

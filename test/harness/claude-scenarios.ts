@@ -86,6 +86,12 @@ const TOOLS: readonly Scenario<AnthropicStep>[] = [
     expect: completed("Written.", { prompts: 2 }),
   },
   {
+    name: "a mode that accepts every edit is said",
+    service: writes,
+    ask: ["--mode", "acceptEdits"],
+    expect: completed("Written.", { prompts: 2, files: ["made.txt"], says: [/acceptEdits.*without asking/] }),
+  },
+  {
     name: "--approve all lets a tool write",
     service: writes,
     ask: ["--approve", "all"],

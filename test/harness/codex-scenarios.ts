@@ -97,6 +97,17 @@ const TOOLS: readonly Scenario<OpenAiStep>[] = [
     expect: cancelled(1),
   },
   {
+    name: "a mode that lets a second model approve is said",
+    service: [WRITE_BY_COMMAND, text("Written.")],
+    ask: ["--mode", "agent"],
+    expect: completed("Written.", {
+      prompts: 2,
+      secondModelAsked: 1,
+      files: ["made.txt"],
+      says: [/\bagent\b.*without asking/],
+    }),
+  },
+  {
     name: "--approve all lets a command write",
     service: [WRITE_BY_COMMAND, text("Written.")],
     ask: ["--approve", "all"],

@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<void> {
 
 /** `ostler backends install` leaves an adapter of the tested version alone. */
 async function install(backend: string, adaptersHome: string): Promise<void> {
-  const env = { XDG_DATA_HOME: adaptersHome };
+  const env = { XDG_DATA_HOME: adaptersHome, OSTLER_HOME: undefined };
   await execa(process.execPath, [OSTLER, "backends", "install", backend], { cwd: PROJECT, env });
 }
 

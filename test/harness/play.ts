@@ -74,7 +74,7 @@ async function play<Step>(
       home,
       env,
       [...askArguments(harness, scenario), ...files, PROMPT],
-      scenario.interrupt && { ...scenario.interrupt, harness, underWay: service?.untilTurn(1) ?? Promise.resolve() },
+      scenario.interrupt && { ...scenario.interrupt, harness, turnArrived: service?.untilTurn(1) ?? Promise.resolve() },
     );
     onTestFailed(() => console.error(`--- stdout\n${shortened(run.stdout)}\n--- stderr\n${shortened(run.stderr)}`));
     return { ...observe(scenario, run, service, home), outbound: guard.attempts };

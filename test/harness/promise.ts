@@ -4,12 +4,12 @@ import type { Expected, Range } from "./scenario.ts";
 
 /** For `toMatchObject`: an exact value everywhere but where the harness's own retries decide a count. */
 export function promised(expected: Expected): Readonly<Record<string, unknown>> {
-  const { exitCode, prompts, files = [], stdout } = expected;
+  const { exitCode, prompts, secondModelAsked = 0, files = [], stdout } = expected;
   return {
     exitCode,
     ...(stdout === undefined ? { result: promisedResult(expected) } : { stdout }),
     prompts: typeof prompts === "number" ? prompts : expect.toBeOneOf(numbersOf(prompts)),
-    secondModelAsked: 0,
+    secondModelAsked,
     files: ["notes.txt", ...files].sort(),
     unkept: [],
     malformedOutput: [],

@@ -37,6 +37,8 @@ export interface Expected {
   readonly prompts: number | Range;
   /** Prompts that Ostler handed over; default 1. */
   readonly attempts?: number;
+  /** Requests in which a second model was asked to approve a tool; default 0. */
+  readonly secondModelAsked?: number;
   /** Files of the workspace afterwards, besides `notes.txt`. */
   readonly files?: readonly string[];
   /** The harness asks for hosts beyond 127.0.0.1, because the row takes its settings away; the proxy stops it. */
