@@ -12,7 +12,7 @@ import { KINDS } from "./kinds.ts";
 import type { Pattern } from "./patterns.ts";
 import { isRetryProgress, namedModel, PATTERNS, statusInText } from "./patterns.ts";
 import type { RawError } from "./raw.ts";
-import { isGenericMessage, stripWrappers } from "./raw.ts";
+import { isGenericMessage, isNameOfCode, stripWrappers } from "./raw.ts";
 import type { Grade, Row } from "./structured.ts";
 import { namesInText, rowOfCode, rowOfName, rowOfProgress, rowOfRecord, rowOfStatus } from "./structured.ts";
 import type { ClassifyContext, FailureRecord, Verdict } from "./verdict.ts";
@@ -39,7 +39,7 @@ interface Evidence {
 /** A JSON-RPC error, a thrown error or a provider's body. */
 export function classifyError(raw: RawError, context: ClassifyContext = {}): Verdict {
   const body = readBody(raw.data);
-  const message = isGenericMessage(raw.message) ? "" : raw.message;
+  const message = isGenericMessage(raw.message) || isNameOfCode(raw) ? "" : raw.message;
   const inMessage = readBody(message);
   const field = body.texts.filter((text) => !isGenericMessage(text)).join("\n");
   const evidence: Evidence = {

@@ -16,6 +16,8 @@ export interface RawError {
 /** Wrappers nest two or three deep in practice (`fetch failed` > `cause`); deeper is a loop or noise. */
 const MAX_LAYERS = 5;
 const GENERIC_MESSAGE = /^(?:internal error|server error|invalid (?:params|request)|error)?[.:]?$/i;
+/** What -32000 is called. */
+const SIGN_IN_MESSAGE = /^authentication required\.?$/i;
 const INTERNAL_PREFIX = /^internal error:\s{1,3}/i;
 /** kiro's fixed envelope of mid-stream failures says nothing about the cause (kiro wire notes, section 12). */
 const STREAM_ENVELOPE = /\bEncountered an error in the response stream:\s{0,3}/gi;
@@ -51,6 +53,11 @@ export function stripWrappers(text: string): string {
 /** Whether a message says no more than that something failed. */
 export function isGenericMessage(message: string): boolean {
   return GENERIC_MESSAGE.test(message.trim());
+}
+
+/** Whether a message only repeats what its code says already: beside it the data alone tells why (case C06 c). */
+export function isNameOfCode({ code, message }: Pick<RawError, "code" | "message">): boolean {
+  return code === -32000 && SIGN_IN_MESSAGE.test(message.trim());
 }
 
 /** The readable part of a text that is, or ends in, a JSON body; the text itself when there is none. */
