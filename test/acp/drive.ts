@@ -1,0 +1,135 @@
+/** Starts a scripted agent as a real child through `createRuntime`, prompts it, and keeps what came of it. */
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { OpenSessionOptions } from "../../src/acp/open-session.ts";
+import type { Backend } from "../../src/acp/ports.ts";
+import { createRuntime } from "../../src/acp/runtime.ts";
+import type { Runtime, RuntimeOptions } from "../../src/acp/runtime.ts";
+import type { Session } from "../../src/acp/session.ts";
+import type { PromptOptions, TurnEvent, TurnOutcome } from "../../src/acp/types.ts";
+import { backendFor } from "../../src/backends/registry.ts";
+import { AcpError } from "../../src/errors/acp-error.ts";
+import type { Failure, Profile } from "../../src/errors/failure.ts";
+import { KINDS } from "../../src/errors/kinds.ts";
+import { AcpRuntimeError } from "../../src/errors/runtime-error.ts";
+import type { Scenario } from "../fixtures/agents/scenario.ts";
+import { agentCommand, promptsIn } from "../fixtures/agents/scenario.ts";
+
+/** A backend of that profile, for an agent that is none of the known ones. */
+export function habits(profile: Profile): Backend {
+  return backendFor("scripted", { profile });
+}
+
+export interface StartOptions extends Partial<RuntimeOptions> {
+  /** Shorthand for `backend`. */
+  readonly profile?: Profile;
+}
+
+/** A running agent, and where it keeps its log. */
+export interface Started extends AsyncDisposable {
+  readonly runtime: Runtime;
+  readonly log: string;
+  /** What the failure sink was told, in order. */
+  readonly sunk: readonly Failure[];
+  open(options?: Partial<OpenSessionOptions>): Promise<Session>;
+}
+
+/** Starts the agent; it is stopped when the scope that holds it ends. */
+export async function start(scenario: Scenario, options: StartOptions = {}): Promise<Started> {
+  const { profile = "generic", ...given } = options;
+  const cwd = mkdtempSync(join(tmpdir(), "ostler-acp-"));
+  const log = join(cwd, "agent.log");
+  const sunk: Failure[] = [];
+  const runtime = await createRuntime({
+    backend: habits(profile),
+    command: agentCommand(scenario),
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", AGENT_LOG: log },
+    sink: (failure) => sunk.push(failure),
+    ...given,
+  });
+  return {
+    runtime,
+    log,
+    sunk,
+    open: (open = {}) => runtime.openSession({ cwd, ...open }),
+    [Symbol.asyncDispose]: () => runtime.stop(),
+  };
+}
+
+/** One prompt from its first event to its outcome. */
+export interface Played {
+  readonly outcome: TurnOutcome;
+  readonly events: readonly TurnEvent[];
+}
+
+/** Sends one prompt and reads everything. A backoff takes a millisecond unless `options` say otherwise. */
+export async function play(session: Session, options: PromptOptions = {}, prompt = "hello"): Promise<Played> {
+  const turn = session.prompt(prompt, { backoffMs: 1, ...options });
+  const events: TurnEvent[] = [];
+  for await (const event of turn.events) events.push(event);
+  return { outcome: await turn.outcome, events };
+}
+
+/** What one prompt to a fresh agent came to. */
+export interface Driven extends Played {
+  /** `session/prompt` frames that reached the agent. */
+  readonly prompts: number;
+  readonly log: string;
+  readonly sunk: readonly Failure[];
+}
+
+/** Starts an agent, sends one prompt in a new session, and stops the agent. */
+export async function drive(
+  scenario: Scenario,
+  options: StartOptions & { readonly open?: Partial<OpenSessionOptions>; readonly prompt?: PromptOptions } = {},
+): Promise<Driven> {
+  const { open, prompt, ...given } = options;
+  await using agent = await start(scenario, given);
+  const played = await play(await agent.open(open), prompt);
+  return { ...played, prompts: promptsIn(agent.log).length, log: agent.log, sunk: agent.sunk };
+}
+
+/** The failure of an outcome that has one. */
+export function failureOf(outcome: TurnOutcome): Failure | undefined {
+  return "failure" in outcome ? (outcome.failure ?? undefined) : undefined;
+}
+
+/** The exit code that the failure's kind stands for. */
+export function exitOf(outcome: TurnOutcome): number | undefined {
+  const failure = failureOf(outcome);
+  return failure === undefined ? undefined : KINDS[failure.kind].exit;
+}
+
+/** What was rejected, as an `Error`; throws when nothing was. */
+export async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof Error) return error;
+    throw error;
+  }
+  throw new Error("Nothing was rejected");
+}
+
+/** The failure record that an error of either family carries. */
+export function recordOf(error: Error): Failure | undefined {
+  return error instanceof AcpError || error instanceof AcpRuntimeError ? error.failure : undefined;
+}
+
+/** Whether a process runs. A zombie does not: a container may lack a reaper for it. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  const status = `/proc/${pid}/status`;
+  return !existsSync(status) || !readFileSync(status, "utf8").includes("State:\tZ");
+}
+
+/** The texts of the events of one type that carry a `text`. */
+export function textsOf(events: readonly TurnEvent[], type: "text" | "thought" | "notice"): readonly string[] {
+  return events.flatMap((event) => (event.type === type ? [event.text] : []));
+}
