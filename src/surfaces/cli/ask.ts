@@ -86,6 +86,7 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
   }
   const exitCode = unusable?.exitCode ?? exitCodeOf(outcome, run);
   if (broken === undefined) present(run, outcome, exitCode, unusable !== undefined);
+  interrupt.expectEnd();
   await Promise.all([flushed(terminal, interrupt), resources.disposeAsync()]);
   if (broken !== undefined) return exitCodeOfBroken(broken, terminal);
   if (unusable !== undefined) throw unusable;
@@ -101,7 +102,7 @@ async function runTurn(run: Run): Promise<TurnOutcome> {
   const prompt = await readBlocks(request, io, interrupt.signal);
   const mcpServers =
     options.mcp.length === 0 ? [] : await (await import("./mcp-file.ts")).readMcpServers(options.mcp, io.cwd);
-  presenter.begin(run.backend);
+  presenter.begin(run.backend || "ostler");
 
   const configFile = options.config === undefined ? undefined : resolve(io.cwd, options.config);
   const host = run.resources.use(

@@ -22,23 +22,17 @@ async function readAttachment(file: string, path: string): Promise<PromptBlock> 
     throw refuse(error instanceof UsageError ? error.message : fileProblem(error));
   });
   const mimeType = imageType(bytes);
-  if (mimeType !== undefined) {
-    if (bytes.length > MAX_IMAGE_BYTES) throw refuse(`an image may have at most ${MAX_IMAGE_BYTES / 1024 / 1024} MiB`);
-    return { type: "image", mimeType, data: bytes.toString("base64") };
-  }
+  if (mimeType !== undefined) return { type: "image", mimeType, data: bytes.toString("base64") };
+  if (bytes.length > MAX_TEXT_BYTES) throw refuse(`a text may have at most ${MAX_TEXT_BYTES / 1024 / 1024} MiB`);
   const text = bytes.includes(0) ? undefined : decodeText(bytes);
   if (text === undefined) throw refuse("it is neither an image (PNG, JPEG, GIF, WebP) nor text in UTF-8");
   return { type: "resource", resource: { uri: pathToFileURL(path).href, text, mimeType: textType(basename(path)) } };
 }
 
 async function readWhole(path: string): Promise<Buffer> {
-  const { size, isFile } = await stat(path).then((found) => ({
-    size: found.size,
-    isFile: found.isFile() || found.isDirectory(),
-  }));
-  if (!isFile) throw new UsageError("it is not a file");
-  if (size > Math.max(MAX_IMAGE_BYTES, MAX_TEXT_BYTES))
-    throw new UsageError(`it has more than ${MAX_IMAGE_BYTES / 1024 / 1024} MiB`);
+  const found = await stat(path);
+  if (!found.isFile() && !found.isDirectory()) throw new UsageError("it is not a file");
+  if (found.size > MAX_IMAGE_BYTES) throw new UsageError(`it has more than ${MAX_IMAGE_BYTES / 1024 / 1024} MiB`);
   return readFile(path);
 }
 

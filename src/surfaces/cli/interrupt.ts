@@ -6,6 +6,7 @@ export class Interrupt implements Disposable {
   readonly #controller = new AbortController();
   readonly #unsubscribe: () => void;
   #received: StopSignal | undefined;
+  #ending = false;
   /** Resolves when {@link signal} aborts. */
   readonly stopped: Promise<void> = new Promise((resolve) => {
     this.#controller.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -15,7 +16,7 @@ export class Interrupt implements Disposable {
 
   constructor(onSignal: Io["onSignal"]) {
     this.#unsubscribe = onSignal((signal) => {
-      if (this.#received !== undefined) this.kill();
+      if (this.#received !== undefined || this.#ending) this.kill();
       this.#received ??= signal;
       this.#controller.abort();
     });
@@ -34,6 +35,11 @@ export class Interrupt implements Disposable {
   /** Stops without a signal: nobody reads the answer any more. */
   stop(): void {
     this.#controller.abort();
+  }
+
+  /** All is said: from here on the first signal kills what is slow to leave. */
+  expectEnd(): void {
+    this.#ending = true;
   }
 
   [Symbol.dispose](): void {

@@ -42,7 +42,7 @@ const GENERAL_OPTIONS = {
     group: "General",
     describe: "Read this configuration file too; it beats the others",
   },
-  verbose: { type: "flag", group: "General", describe: "Say more on stderr, the causes of errors among it" },
+  verbose: { type: "flag", group: "General", describe: "Tell the causes of errors on stderr" },
   "no-color": { type: "flag", group: "General", describe: "No colours (NO_COLOR does the same)" },
   help: { type: "flag", alias: "h", group: "General", describe: "Show this help" },
   version: { type: "flag", alias: "V", group: "General", describe: "Show the version" },

@@ -4,6 +4,7 @@
  */
 import { fstatSync, readlinkSync } from "node:fs";
 import { isatty } from "node:tty";
+import { EXIT } from "../../errors/kinds.ts";
 import type { StopSignal } from "../shared/exit-code.ts";
 import type { Input, Io } from "./io.ts";
 import { main } from "./main.ts";
@@ -24,9 +25,12 @@ const io: Io = {
   },
 };
 
-process.exitCode = await main(process.argv.slice(2), io);
-// Nothing of ours is left to wait for, but an open stdin would keep the process.
-process.exit();
+// A program that runs out of things to wait for before it knows the outcome has failed.
+process.exitCode = EXIT.failed;
+void main(process.argv.slice(2), io).then((exitCode) => {
+  // Nothing of ours is left to wait for, but an open stdin would keep the process.
+  process.exit(exitCode);
+});
 
 function describeStdin(): Input {
   let kind: Input["kind"] = "other";

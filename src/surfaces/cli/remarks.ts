@@ -21,6 +21,8 @@ export class Remarks {
   readonly #tools = new Map<string, { readonly title: string; readonly shown: string; readonly state: string }>();
   #plan: readonly PlanEntry[] = [];
   readonly #warned = new Set<string>();
+  /** The record of a harness that tries again comes as retry and as warning. */
+  #retryReason: string | undefined;
 
   /** What is to be said about this event, often nothing. */
   of(event: TurnEvent): readonly Remark[] {
@@ -36,6 +38,7 @@ export class Remarks {
       case "warning":
         return this.warning(event.failure);
       case "retry":
+        if (event.by === "harness") this.#retryReason = event.reason;
         return [{ text: retryLine(event), tone: "warning" }];
       case "notice":
         return [{ text: `· ${cleanLine(event.text, 1000)}`, tone: "dim" }];
@@ -57,6 +60,7 @@ export class Remarks {
     const key = `${failure.id} ${failure.revision}`;
     if (this.#warned.has(key)) return [];
     this.#warned.add(key);
+    if (failure.title === this.#retryReason) return [];
     return [{ text: `Warning: ${sentenceFor(failure)}`, tone: "warning" }];
   }
 
@@ -109,8 +113,9 @@ function denial(title: string, reason: string | undefined): Remark {
 }
 
 function retryLine({ by, attempt, of, delayMs, reason }: TurnEvent & { readonly type: "retry" }): string {
+  const why = cleanLine(reason, MAX_TITLE_CHARS);
+  if (by === "harness") return `The agent tries again by itself: ${why}`;
   const count = of === undefined ? `${attempt}` : `${attempt} of ${of}`;
   const wait = delayMs === undefined || delayMs < 500 ? "" : ` in ${Math.round(delayMs / 1000)} s`;
-  const who = by === "ostler" ? `Trying again${wait}` : `The agent tries again by itself${wait}`;
-  return `${who} (try ${count}): ${cleanLine(reason, MAX_TITLE_CHARS)}`;
+  return `Trying again${wait} (try ${count}): ${why}`;
 }

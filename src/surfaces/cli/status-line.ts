@@ -17,6 +17,8 @@ export interface StatusState {
 export function statusAfter(state: StatusState, event: TurnEvent, nowMs: number): StatusState {
   if (event.late) return state;
   switch (event.type) {
+    case "session":
+      return { ...state, backend: event.backend, activity: "waiting" };
     case "text":
       return state.activity === "answering" ? state : { ...state, activity: "answering" };
     case "thought":

@@ -21,7 +21,7 @@ const CLEAR_LINE = "\r\u001b[K";
 
 /** Often enough for a countdown in seconds. */
 const STATUS_EVERY_MS = 250;
-/** Of a terminal that does not say. */
+/** Of a terminal that does not say, or says 0. */
 const DEFAULT_COLUMNS = 80;
 
 export interface TerminalOptions {
@@ -129,7 +129,7 @@ export class Terminal {
 
   #drawStatus(): void {
     if (this.#status === undefined || (this.#oneScreen && this.#midLine)) return;
-    const line = renderStatus(this.#status, this.#nowMs(), this.#stderrStream.columns ?? DEFAULT_COLUMNS);
+    const line = renderStatus(this.#status, this.#nowMs(), this.#stderrStream.columns || DEFAULT_COLUMNS);
     if (line === this.#drawn) return;
     this.#drawn = line;
     this.#stderr.write(CLEAR_LINE + (this.#colours ? `${SGR.dim}${line}${RESET}` : line));

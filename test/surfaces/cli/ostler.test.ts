@@ -86,6 +86,17 @@ test("a pipe whose data was not read is said", async () => {
   expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "Hello\n", stderr: UNREAD });
 });
 
+test("a socket as stdin, as programs give it to their children, is no different", async () => {
+  const folder = newFolder();
+  const argv = [OSTLER, "ask", "--agent", agentOption(hello, folder), "hi"];
+  const child = spawn(process.execPath, argv, { cwd: folder, env: { OSTLER_HOME: join(folder, "home") } });
+  let stderr = "";
+  child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
+  child.stdin.write("data");
+  expect(await once(child, "close")).toEqual([0, null]);
+  expect(stderr).toBe(UNREAD);
+});
+
 test("the lines of a shell loop are left to the loop", async () => {
   const { stdout, stderr, log } = await shell(
     "printf 'one\\ntwo\\n' | while read -r word; do ostler ask \"$word\"; done",

@@ -1,0 +1,153 @@
+import { expect, test } from "vitest";
+import type { TurnEvent } from "../../../src/acp/types.ts";
+import type { Failure } from "../../../src/errors/failure.ts";
+import { Remarks } from "../../../src/surfaces/cli/remarks.ts";
+
+const tool = (
+  status: "pending" | "in_progress" | "completed" | "failed",
+  more: { title?: string; exitCode?: number } = {},
+): TurnEvent => ({
+  type: "tool",
+  toolCallId: "t1",
+  title: "npm test",
+  kind: "execute",
+  status,
+  paths: [],
+  ...more,
+});
+const failure: Failure = {
+  id: "w1",
+  revision: 1,
+  kind: "network",
+  source: "session_failure",
+  category: "connection",
+  severity: "warning",
+  title: "Reconnecting... 1/5",
+  actions: [],
+  retry: "backoff",
+  transient: true,
+  replaySafety: "no_output",
+  rule: "test",
+};
+const request = { sessionId: "s1", toolCallId: "t1", title: "rm -rf x", paths: [], options: [], isQuestion: false };
+
+test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[] }>([
+  {
+    from: "a tool that runs and ends",
+    events: [tool("pending"), tool("in_progress"), tool("completed")],
+    lines: ["▸ npm test", "✓ npm test"],
+  },
+  {
+    from: "a tool whose title becomes known",
+    events: [tool("pending", { title: "Terminal" }), tool("pending")],
+    lines: ["▸ Terminal", "▸ npm test"],
+  },
+  {
+    from: "a tool that fails with a code",
+    events: [tool("in_progress"), tool("failed", { exitCode: 2 })],
+    lines: ["▸ npm test", "✗ npm test (exit 2)"],
+  },
+  {
+    from: "a command that ends with a code",
+    events: [tool("completed", { exitCode: 1 })],
+    lines: ["✓ npm test (exit 1)"],
+  },
+  { from: "a tool without a title", events: [tool("pending", { title: "" })], lines: ["▸ execute"] },
+  {
+    from: "a title with control characters and a secret",
+    events: [tool("pending", { title: `a\u001b[31m\nb TOKEN=ghp_${"A".repeat(36)}` })],
+    lines: ["▸ a b TOKEN=[redacted]"],
+  },
+  {
+    from: "a diff",
+    events: [{ type: "diff", toolCallId: "t1", path: "/w/a.ts", oldText: null, newText: "x" }],
+    lines: ["  ± /w/a.ts"],
+  },
+  {
+    from: "a plan, then the step that changed",
+    events: [
+      {
+        type: "plan",
+        entries: [
+          { content: "A", status: "in_progress" },
+          { content: "B", status: "pending" },
+        ],
+      },
+      {
+        type: "plan",
+        entries: [
+          { content: "A", status: "completed" },
+          { content: "B", status: "pending" },
+        ],
+      },
+    ],
+    lines: ["  ▸ A", "  · B", "  ✓ A"],
+  },
+  {
+    from: "a denial with its reason",
+    events: [
+      {
+        type: "permission",
+        request,
+        answer: { action: "select", optionId: "r", denied: true, reason: "Only reading is approved" },
+      },
+    ],
+    lines: ["Denied: rm -rf x (Only reading is approved)"],
+  },
+  {
+    from: "a grant",
+    events: [{ type: "permission", request, answer: { action: "select", optionId: "a", denied: false } }],
+    lines: [],
+  },
+  {
+    from: "a warning and its repetition",
+    events: [
+      { type: "warning", failure },
+      { type: "warning", failure },
+    ],
+    lines: ["Warning: Reconnecting... 1/5"],
+  },
+  {
+    from: "a warning with a new revision",
+    events: [
+      { type: "warning", failure },
+      { type: "warning", failure: { ...failure, revision: 2, title: "Reconnecting... 2/5" } },
+    ],
+    lines: ["Warning: Reconnecting... 1/5", "Warning: Reconnecting... 2/5"],
+  },
+  {
+    from: "a harness that tries again says so once",
+    events: [
+      { type: "retry", by: "harness", attempt: 1, reason: failure.title },
+      { type: "warning", failure },
+    ],
+    lines: ["The agent tries again by itself: Reconnecting... 1/5"],
+  },
+  {
+    from: "our own retry",
+    events: [{ type: "retry", by: "ostler", attempt: 2, of: 4, delayMs: 2100, reason: "HTTP 503" }],
+    lines: ["Trying again in 2 s (try 2 of 4): HTTP 503"],
+  },
+  {
+    from: "words of the adapter",
+    events: [{ type: "notice", from: "adapter", text: "Compacting\nnow" }],
+    lines: ["· Compacting now"],
+  },
+  { from: "text after the end", events: [{ type: "text", text: "late", late: true }], lines: ["After the end: late"] },
+  {
+    from: "what only programs need",
+    events: [
+      { type: "session", sessionId: "s", backend: "b" },
+      { type: "thought", text: "hm" },
+      { type: "terminal", toolCallId: "t", data: "x" },
+      { type: "failure", failure },
+      { type: "usage" },
+      { type: "commands", commands: [] },
+      { type: "mode", modeId: "ask" },
+    ],
+    lines: [],
+  },
+])("$from", ({ events, lines }) => {
+  const remarks = new Remarks();
+  expect(events.flatMap((event) => remarks.of(event)).map(({ text }) => text)).toEqual(lines);
+});
