@@ -321,6 +321,6 @@ class AcpRuntime implements Runtime {
 
 function after(ms: number): Promise<undefined> {
   return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms).unref();
+    setTimeout(() => resolve(undefined), ms);
   });
 }

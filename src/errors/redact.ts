@@ -102,7 +102,7 @@ const RULES: readonly (readonly [RegExp, Replacement])[] = [
   // Private paths: whose machine this is, nobody else needs to know.
   [/\b[A-Za-z]:(\\{1,2}|\/)Users\1(?:[^\\/\r\n"'`:;,<>|]{1,64}(?=\\)|[^\\/\s"'`:;,<>|]{1,64})/gi, "~"],
   [
-    /(?<![\w-]\.[a-z]{2,10}|:\d{2,5})(?:\/mnt\/[a-z]|\/export|\/var)?\/(?:home|Users)\/[^/\s"'`:;,()<>[\]{}|]{1,64}/g,
+    /(?:(?<![\w~.-])|(?<=(?<!\S)-[A-Za-z]))(?:\/mnt\/[a-z]|\/export|\/var|\/System\/Volumes\/Data)?\/(?:home|Users)\/[^/\s"'`:;,()<>[\]{}|]{1,64}/g,
     "~",
   ],
   [/(?<![\w~./-])\/root(?![\w-])/g, "~"],

@@ -161,6 +161,7 @@ test.each([
   "session 019900aa-0000-7000-8000-000000000000 not found",
   "2026-11-30T03:21:05.277717Z",
   "/workspace/src/root/home.ts",
+  "/tmp/ostler/home/adapters/node_modules/.bin",
   "the key: value pairs of the file",
   "monkey: banana2banana2banana2banana2",
   "author: somebody",
