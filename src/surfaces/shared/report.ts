@@ -45,7 +45,8 @@ const MAX_STDERR_CHARS = 1000;
 
 function withLastWords(card: Card, stderr = ""): Card {
   const value = cleanBlock(stderr, MAX_STDERR_CHARS);
-  return value === "" ? card : { ...card, fields: [...card.fields, { name: "Its last words on stderr", value }] };
+  const isKnown = [card.lead, ...card.fields.map((field) => field.value)].some((text) => text.includes(value));
+  return isKnown ? card : { ...card, fields: [...card.fields, { name: "Its last words on stderr", value }] };
 }
 
 function note(lead: string, advice?: string): Card {

@@ -168,6 +168,12 @@ test("an empty or dead agent's last words on stderr are shown, scrubbed", () => 
   expect(lines.join("\n")).not.toContain("CCC");
 });
 
+test("last words that the sentence already holds are not repeated", () => {
+  const died = { ...failure, title: "Demo exited with code 3: boom" };
+  expect(reportOf({ ...base, kind: "failed", failure: died, stderr: "boom\n" })?.fields).toEqual([]);
+  expect(reportOf({ ...base, kind: "failed", failure: died })?.fields).toEqual([]);
+});
+
 test("partial text is said to be partial", () => {
   expect(partialNote({ ...base, kind: "failed", failure, text: "half", partial: true })).toBe(
     "The answer above is partial.",
