@@ -11,7 +11,16 @@ import type { Frame } from "./frames.ts";
 import type { RecordLatch } from "./latch.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
-import { readChunkText, readCodexStatus, readCommands, readMode, readPlan, readUsageUpdate } from "./normalize.ts";
+import {
+  readChunkMedia,
+  readChunkText,
+  readCodexStatus,
+  readCommands,
+  readMode,
+  readNotice,
+  readPlan,
+  readUsageUpdate,
+} from "./normalize.ts";
 import { replaySafetyOf } from "./outcome.ts";
 import type { AttemptFacts, Ending } from "./outcome.ts";
 import type { Backend, ExtensionReading } from "./ports.ts";
@@ -97,6 +106,10 @@ export class Attempt {
         return;
       case "available_commands_update":
         this.#options.emit({ type: "commands", commands: readCommands(update) });
+        return;
+      case "notice":
+        this.#options.clocks.frame();
+        this.#options.emit({ type: "notice", from: "adapter", text: readNotice(update) });
         return;
       case "current_mode_update": {
         const mode = readMode(update);
@@ -208,6 +221,15 @@ export class Attempt {
       else this.adapterWords.push(text);
       emit({ type: "notice", from: "adapter", text });
       return;
+    }
+    const media = readChunkMedia(update);
+    if (media !== undefined) {
+      this.#structured = true;
+      emit({
+        type: "notice",
+        from: "ostler",
+        text: `The agent sent content of type ${media}, which is not shown here`,
+      });
     }
     const id = update["messageId"];
     this.answer.chunk(text, typeof id === "string" ? id : undefined);

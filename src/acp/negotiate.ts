@@ -20,6 +20,7 @@ export function initializeParams(backend: Backend, version: string): unknown {
     clientCapabilities: {
       fs: { readTextFile: false, writeTextFile: false },
       terminal: false,
+      ...(backend.notices ? { session: { notices: {} } } : {}),
       ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
     },
   };

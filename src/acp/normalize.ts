@@ -17,6 +17,15 @@ export function readChunkText(update: Frame): string {
   return isObject(content) && typeof content["text"] === "string" ? content["text"] : "";
 }
 
+const MEDIA: ReadonlySet<string> = new Set(["image", "audio", "resource", "resource_link"]);
+
+/** The type of a chunk that is an answer without being text; undefined for text and for what no version knows. */
+export function readChunkMedia(update: Frame): string | undefined {
+  const content = update["content"];
+  const type = isObject(content) ? str(content["type"]) : undefined;
+  return type !== undefined && MEDIA.has(type) ? type : undefined;
+}
+
 export function readPlan(update: Frame): PlanEntry[] {
   const entries = Array.isArray(update["entries"]) ? update["entries"].filter(isObject) : [];
   return entries.map((entry) => {
@@ -47,6 +56,11 @@ export function readCommands(update: Frame): { name: string; description: string
     const name = str(command["name"]);
     return name === undefined ? [] : [{ name, description: str(command["description"]) ?? "" }];
   });
+}
+
+/** A `notice` update (ACP session notices): title and description in one text. */
+export function readNotice(update: Frame): string {
+  return [str(update["title"]), str(update["description"])].filter((part) => part !== undefined).join(": ");
 }
 
 export function readMode(update: Frame): string | undefined {

@@ -39,6 +39,8 @@ export interface Backend {
   readonly loginHint: string;
   /** Declare the AIR extension (session failures). Default true. */
   readonly air: boolean;
+  /** Declare that `notice` updates are shown. Default false: claude-agent-acp then sends a model fallback as a notice only. */
+  readonly notices: boolean;
   /** Further `_meta` of the client capabilities (terminal output). */
   readonly capabilityMeta: Readonly<Record<string, unknown>>;
   /** Environment that Ostler adds for the child (codex: the mode that asks). */

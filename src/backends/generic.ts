@@ -5,6 +5,7 @@ export const genericHabits: Omit<Backend, "id" | "label"> = {
   profile: "generic",
   loginHint: "Sign in with the agent's own command, then ask again",
   air: true,
+  notices: false,
   capabilityMeta: {},
   env: () => ({}),
   sessionMeta: () => undefined,

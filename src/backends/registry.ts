@@ -19,12 +19,16 @@ export const KNOWN_BACKENDS: Readonly<Record<string, Backend>> = {
 export interface BackendHabits {
   readonly profile?: Profile;
   readonly air?: boolean;
+  readonly notices?: boolean;
   readonly terminalOutput?: boolean;
 }
 
 /** The backend of that id: a known one, or the config's own name as any ACP agent with its profile. */
-export function backendFor(id: string, { profile, air = true, terminalOutput = true }: BackendHabits = {}): Backend {
+export function backendFor(
+  id: string,
+  { profile, air = true, notices = false, terminalOutput = true }: BackendHabits = {},
+): Backend {
   const known = Object.hasOwn(KNOWN_BACKENDS, id) && profile === undefined ? KNOWN_BACKENDS[id] : undefined;
   const backend = known ?? commandBackend(id, profile ?? "generic");
-  return { ...backend, air, ...(terminalOutput ? {} : { capabilityMeta: {} }) };
+  return { ...backend, air, notices, ...(terminalOutput ? {} : { capabilityMeta: {} }) };
 }
