@@ -14,7 +14,7 @@ import type { Failure, Profile } from "../../src/errors/failure.ts";
 import { KINDS } from "../../src/errors/kinds.ts";
 import { AcpRuntimeError } from "../../src/errors/runtime-error.ts";
 import type { Scenario } from "../fixtures/agents/scenario.ts";
-import { agentCommand, promptsIn } from "../fixtures/agents/scenario.ts";
+import { agentCommand, processesIn, promptsIn } from "../fixtures/agents/scenario.ts";
 
 /** A backend of that profile, for an agent that is none of the known ones. */
 export function habits(profile: Profile): Backend {
@@ -94,6 +94,11 @@ export async function drive(
 /** The failure of an outcome that has one. */
 export function failureOf(outcome: TurnOutcome): Failure | undefined {
   return "failure" in outcome ? (outcome.failure ?? undefined) : undefined;
+}
+
+/** How many agents were started and how many prompts reached them. */
+export function processAndPrompts(log: string): { readonly processes: number; readonly prompts: number } {
+  return { processes: processesIn(log).length, prompts: promptsIn(log).length };
 }
 
 /** The exit code that the failure's kind stands for. */
