@@ -59,11 +59,17 @@ export function goneByExit(
 export function endingOf(error: Error, lastHeard: string): Ending {
   if (error instanceof RuntimeGone) {
     const { verdict, source, title, details } = error;
-    return { type: "fact", verdict, source, title, details };
+    return { type: "fact", verdict, source, title, details, cause: error };
   }
   if (error instanceof DeadlineExceeded) {
     const title = `${error.message}; last heard: ${lastHeard}`;
-    return { type: "fact", verdict: plainVerdict("timeout", "request-deadline"), source: "timeout", title };
+    return {
+      type: "fact",
+      verdict: plainVerdict("timeout", "request-deadline"),
+      source: "timeout",
+      title,
+      cause: error,
+    };
   }
   throw error;
 }
@@ -75,8 +81,13 @@ export function startError(
   more: Omit<ErrorDetails, "cause"> = {},
 ): AcpError | AcpRuntimeError {
   const failure = makeFailure({ ...facts, id: "start:error", revision: 1, replaySafety: "not_sent" });
+  return toError(failure, { cause, ...more, ...exitOf(cause) });
+}
+
+/** How the process ended, where that is what went wrong. */
+export function exitOf(cause: unknown): Pick<ErrorDetails, "exitCode" | "signal"> {
   const exit = cause instanceof RuntimeGone ? cause.exit : null;
-  return toError(failure, { cause, ...more, ...(exit === null ? {} : { exitCode: exit.code, signal: exit.signal }) });
+  return exit === null ? {} : { exitCode: exit.code, signal: exit.signal };
 }
 
 function describeExit(exit: ExitFact | null): string {

@@ -23,6 +23,8 @@ export type Ending =
       readonly source: FailureSource;
       readonly title: string;
       readonly details?: string;
+      /** What made it known, for the typed error. */
+      readonly cause?: Error;
     }
   | { readonly type: "aborted" }
   /** kiro's fixed interrupted-tools text: the result will never come. */
@@ -80,7 +82,10 @@ export function decideOutcome(ending: Ending, facts: AttemptFacts): Decision {
     case "interrupted":
       return { kind: "cancelled", by: "harness", warnings: [] };
     case "fact":
-      return settle(minted(facts, ending.verdict, ending.source, ending.title, ending.details), []);
+      return causedBy(
+        ending.cause,
+        settle(minted(facts, ending.verdict, ending.source, ending.title, ending.details), []),
+      );
     case "rpc_error":
       return decideRejection(ending.error, facts);
     case "result":
@@ -139,8 +144,11 @@ function decideRejection(error: RpcError, facts: AttemptFacts): Decision {
     title: raw.text,
     ...(record === undefined ? {} : { actions: record.actions, category: record.category }),
   });
-  const decision = settle(failure, []);
-  return decision.kind === "failed" ? { ...decision, cause: error } : decision;
+  return causedBy(error, settle(failure, []));
+}
+
+function causedBy(cause: Error | undefined, decision: Decision): Decision {
+  return decision.kind === "failed" && cause !== undefined ? { ...decision, cause } : decision;
 }
 
 /** A filter's "no" is a refusal and an output limit a truncation, whatever carried them. */

@@ -2,6 +2,7 @@
 import { toError } from "../errors/typed.ts";
 import type { ClassifyContext } from "../errors/verdict.ts";
 import type { ClockName } from "./clocks.ts";
+import { exitOf } from "./death.ts";
 import { plainVerdict } from "./make-failure.ts";
 import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
 import type { TurnOutcome, TurnTimeouts } from "./types.ts";
@@ -76,6 +77,7 @@ export function outcomeOf(
         cause: extra.bug ?? decision.cause,
         partialText: base.text,
         advertised: extra.advertised,
+        ...exitOf(decision.cause),
       });
       const died = failure.kind === "agent_died" || failure.kind === "protocol";
       return { ...base, ...(died ? stderrOf(extra.stderr) : {}), kind: "failed", failure, cause };
