@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { UsageError } from "../../../src/host/usage-error.ts";
@@ -13,6 +13,11 @@ test.each(COMMAND_NAMES)("help of %s names every option, with examples", async (
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   for (const name of Object.keys(COMMANDS[command])) expect(stdout).toContain(`--${name}`);
   expect(stdout).toContain("Examples:");
+});
+
+test("the documentation shows the help of ask as it is", async () => {
+  const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8");
+  expect(page).toContain(`\`\`\`text\n${(await run(["ask", "--help"])).stdout}\`\`\``);
 });
 
 test.each([[], ["--help"], ["-h"], ["help"]])("ostler %s lists the commands", async (...argv) => {
