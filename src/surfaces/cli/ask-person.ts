@@ -1,6 +1,7 @@
 /** A permission question on the terminal: the offered answers in their order, one of them or no. */
 import { createInterface } from "node:readline";
 import type { PermissionRequest } from "../../acp/types.ts";
+import type { AskPerson } from "../../host/permissions.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import type { Io } from "./io.ts";
 import type { Terminal } from "./terminal.ts";
@@ -9,10 +10,10 @@ const MAX_LINE_CHARS = 500;
 
 /**
  * Asks until a listed answer is given. Resolves with its option id, or null for no: an empty line, the end of the
- * input, or a signal that says that the question is over.
+ * input, or a signal that says that the question is over. `onNo` is called when the person chose a no.
  */
-export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal) {
-  return async (request: PermissionRequest, signal: AbortSignal): Promise<string | null> => {
+export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal, onNo: () => void): AskPerson {
+  return async (request, signal) => {
     terminal.say(renderQuestion(request), "warning");
     // Not in terminal mode: Ctrl-C stays a signal for the whole run.
     const lines = createInterface({ input: stdin.open(), terminal: false });
@@ -21,7 +22,10 @@ export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal
     try {
       for await (const line of lines) {
         const answer = readAnswer(line, request);
-        if (answer !== undefined) return answer;
+        if (answer !== undefined) {
+          if (isNo(answer, request)) onNo();
+          return answer;
+        }
         terminal.say(`Type a number from 1 to ${request.options.length}, or nothing for no.`);
       }
       if (signal.aborted) terminal.say("The question is closed; it counts as no.");
@@ -52,4 +56,8 @@ export function readAnswer(line: string, { options }: PermissionRequest): string
   const typed = line.trim();
   if (typed === "") return null;
   return /^\d+$/.test(typed) ? options[Number(typed) - 1]?.optionId : undefined;
+}
+
+function isNo(answer: string | null, { options }: PermissionRequest): boolean {
+  return options.find(({ optionId }) => optionId === answer)?.kind.startsWith("reject") ?? true;
 }

@@ -29,6 +29,8 @@ export interface Run {
   readonly presenter: Presenter;
   /** The name of the agent, empty until it is chosen. */
   backend: string;
+  /** Permission requests that a person denied: no policy did, and nobody was absent. */
+  personSaidNo: number;
   /** What the closing card may use, as far as it is known. */
   words: CardWords;
 }
@@ -118,10 +120,11 @@ async function readMcpOption(files: readonly string[], cwd: string): Promise<rea
 }
 
 /** Permission questions go to the person only where one sits: at a terminal that shows remarks. */
-async function personToAsk({ request, io, terminal }: Run): Promise<{ ask?: AskPerson }> {
+async function personToAsk(run: Run): Promise<{ ask?: AskPerson }> {
+  const { request, io, terminal } = run;
   if (io.stdin.kind !== "terminal" || io.stderr.isTTY !== true || request.format !== "text") return {};
   const { createAskPerson } = await import("./ask-person.ts");
-  return { ask: createAskPerson(io, terminal) };
+  return { ask: createAskPerson(io, terminal, () => (run.personSaidNo += 1)) };
 }
 
 function readWorkspace(folder: string | undefined, cwd: string): string {

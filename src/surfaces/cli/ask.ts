@@ -51,6 +51,7 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
     terminal,
     presenter,
     backend,
+    personSaidNo: 0,
     words: { newConversation: NEW_CONVERSATION },
   };
   const startedAt = performance.now();
@@ -72,12 +73,12 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
   return exitCode;
 }
 
-function exitCodeOf(outcome: TurnOutcome, { request, interrupt }: Run): number {
+function exitCodeOf(outcome: TurnOutcome, { request, interrupt, personSaidNo }: Run): number {
   // A turn that completed before the signal could stop it did what it was asked.
   const signal = outcome.kind === "completed" ? undefined : interrupt.received;
   return decideExitCode({
     outcome: outcome.kind,
-    denied: outcome.denied.length > 0,
+    denied: outcome.denied.length > personSaidNo,
     denialWanted: request.options.approve === "none",
     ...(outcome.kind === "failed" && { failureKind: outcome.failure.kind }),
     ...(signal !== undefined && { signal }),

@@ -179,6 +179,37 @@ test("a person at a terminal is asked, and the number that was typed counts", as
 });
 
 test.each([
+  { from: "the no of a person", typed: "2\n", exit: 0 },
+  { from: "an empty line", typed: "\n", exit: 0 },
+  { from: "the end of the input", typed: undefined, exit: 5 },
+])("$from at a terminal denies and exits $exit", async ({ typed, exit }) => {
+  const scenario = turns([tool("t1"), permission("t1"), waitForAnswer("p1"), chunk("Left."), end()]);
+  const keyboard = new PassThrough();
+  const { exitCode, log } = await run(["ask", "hello"], {
+    scenario,
+    terminal: true,
+    stdin: { kind: "terminal", open: () => keyboard },
+    onStderr: (text) => {
+      if (text.includes("Answer with a number") && !keyboard.writableEnded) keyboard.end(typed);
+    },
+  });
+  expect(exitCode).toBe(exit);
+  expect(answerTo(log, "p1")?.result).toEqual({ outcome: { outcome: "selected", optionId: "r" } });
+});
+
+test("a question at a terminal that expires counts as no", async () => {
+  const scenario = turns([tool("t1"), permission("t1"), waitForAnswer("p1"), chunk("Left."), end()]);
+  const { exitCode, stderr } = await run(["ask", "hello"], {
+    scenario,
+    terminal: true,
+    stdin: { kind: "terminal", open: () => new PassThrough() },
+    config: { timeouts: { permissionS: 1 } },
+  });
+  expect(exitCode).toBe(5);
+  expect(stderr).toContain("The question is closed; it counts as no.");
+});
+
+test.each([
   { signal: "SIGINT", exit: 130 },
   { signal: "SIGTERM", exit: 143 },
   { signal: "SIGHUP", exit: 129 },
