@@ -25,6 +25,10 @@ const io: Io = {
   },
 };
 
+if (process.platform === "win32") {
+  process.stderr.write("ostler: Windows is not supported; Ostler runs on Linux and macOS, and under WSL.\n");
+  process.exit(EXIT.usage);
+}
 // A program that runs out of things to wait for before it knows the outcome has failed.
 process.exitCode = EXIT.failed;
 void main(process.argv.slice(2), io).then((exitCode) => {
