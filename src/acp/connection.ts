@@ -53,6 +53,8 @@ export interface ConnectionOptions {
   readonly onRequest: (id: string | number, method: string, params: Frame) => void;
   /** stdout ended or broke (`oversize`): nothing more will arrive. */
   readonly onEnd: (reason: "end" | "oversize") => void;
+  /** A write failed: the agent closed its stdin or is gone. May be called for every write. */
+  readonly onWriteFailed: () => void;
 }
 
 export const METHOD_NOT_FOUND = -32601;
@@ -145,7 +147,8 @@ export class Connection {
     const { stdin } = this.#options;
     if (stdin.writableEnded || stdin.destroyed) return;
     stdin.write(`${JSON.stringify(frame)}\n`, (error) => {
-      if (!error) onHandedOver?.();
+      if (error) this.#options.onWriteFailed();
+      else onHandedOver?.();
     });
   }
 

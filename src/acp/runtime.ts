@@ -2,13 +2,12 @@
  * One child, one connection, many sessions: ready or dead, nothing in between. Frames are routed by session id; a
  * session nobody opened is answered and counted, never left waiting (case C17).
  */
-import type { FailureKind } from "../errors/failure.ts";
 import { cleanBlock } from "../errors/redact.ts";
 import { AgentChild, SpawnFailed } from "./child.ts";
-import type { ExitFact } from "./child.ts";
 import { Connection, METHOD_NOT_FOUND } from "./connection.ts";
-import { RuntimeGone, goneByExit, startError } from "./death.ts";
+import { RuntimeGone, startError } from "./death.ts";
 import type { Frame } from "./frames.ts";
+import { Lifeline } from "./lifeline.ts";
 import { plainVerdict } from "./make-failure.ts";
 import { PROTOCOL_VERSION, initializeParams } from "./negotiate.ts";
 import { isObject } from "./frames.ts";
@@ -61,10 +60,6 @@ export interface Runtime extends AsyncDisposable {
 }
 
 const DEFAULTS = { handshakeMs: 60_000, sessionMs: 90_000, permissionMs: 300_000, lineBytes: 64 * 1024 * 1024 };
-/** After its exit a child of the agent may hold the pipes open: this long is waited for what is still in them. */
-const DRAIN_MS = 250;
-/** An agent that closed stdout and goes on running gets this long to end by itself (case C10 c). */
-const EXIT_GRACE_MS = 500;
 const STDERR_SHOWN_CHARS = 4000;
 /** Updates that arrive before the `session/new` answer names their session (kiro wire notes, section 4). */
 const MAX_STAGED = 1000;
@@ -113,7 +108,6 @@ class AcpRuntime implements Runtime {
   #ready = false;
   #gone: RuntimeGone | null = null;
   #stopRequested = false;
-  #ending = false;
   /** Frames that no session could be found for. */
   unroutedFrames = 0;
 
@@ -122,15 +116,24 @@ class AcpRuntime implements Runtime {
     this.#child = child;
     this.backend = options.backend;
     this.pid = child.pid;
+    const lineBytes = options.lineBytes ?? DEFAULTS.lineBytes;
+    const life = new Lifeline({
+      child,
+      label: options.backend.label,
+      profile: options.backend.profile,
+      lineBytes,
+      isReady: () => this.#ready,
+      onGone: (gone) => this.#die(gone),
+    });
     this.#connection = new Connection({
       stdin: child.stdin,
       stdout: child.stdout,
-      lineBytes: options.lineBytes ?? DEFAULTS.lineBytes,
+      lineBytes,
       onNotification: (method, params) => this.#notified(method, params),
       onRequest: (id, method, params) => this.#requested(id, method, params),
-      onEnd: (reason) => void this.#outputEnded(reason),
+      onEnd: (reason) => void life.outputEnded(reason),
+      onWriteFailed: () => void life.inputClosed(),
     });
-    void child.exited.then((exit) => this.#exited(exit));
   }
 
   get state(): "ready" | "dead" {
@@ -174,6 +177,10 @@ class AcpRuntime implements Runtime {
         connection: this.#connection,
         approval,
         sessionMs: timeouts?.sessionMs ?? DEFAULTS.sessionMs,
+        login: this.backend.loginFromEnv(
+          this.#options.env,
+          this.authMethods.map(({ id }) => id),
+        ),
       });
       const session = new AcpSession(
         {
@@ -279,48 +286,13 @@ class AcpRuntime implements Runtime {
     if (this.#sessions.size === 0) this.kill();
   }
 
-  async #outputEnded(reason: "end" | "oversize"): Promise<void> {
-    if (this.#ending) return;
-    this.#ending = true;
-    if (reason === "oversize") {
-      const mib = (this.#options.lineBytes ?? DEFAULTS.lineBytes) / 1024 / 1024;
-      const title = `${this.backend.label} sent a line longer than ${mib} MiB`;
-      this.#die(new RuntimeGone({ verdict: plainVerdict("protocol", "line-too-long"), source: "framing", title }));
-      this.#child.kill();
-      return;
-    }
-    const exit = await Promise.race([this.#child.exited, after(EXIT_GRACE_MS)]);
-    this.#dieByExit(exit ?? null);
-    if (exit === undefined) this.#child.kill();
-  }
-
-  /** A launcher may exit well while its child serves on: only the end of stdout counts then. */
-  async #exited(exit: ExitFact): Promise<void> {
-    if (exit.code === 0) return;
-    await after(DRAIN_MS);
-    if (this.#ending) return;
-    this.#ending = true;
-    this.#dieByExit(exit);
-  }
-
   #notAcp(): RuntimeGone {
     const title = `${this.backend.label} did not speak ACP`;
     return new RuntimeGone({ verdict: plainVerdict("protocol", "echo"), source: "framing", title });
-  }
-
-  #dieByExit(exit: ExitFact | null): void {
-    const during: FailureKind = this.#ready ? "agent_died" : "agent_spawn";
-    this.#die(goneByExit(this.backend.label, exit, this.#child.stderrTail(), this.backend.profile, during));
   }
 
   #die(gone: RuntimeGone): void {
     this.#gone ??= gone;
     this.#connection.close(gone);
   }
-}
-
-function after(ms: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms);
-  });
 }
