@@ -15,10 +15,43 @@ export interface AnswerOptions {
 /** What the prefix rule remembers of a message when the text is not kept; longer messages are judged by retries alone. */
 const COMPARED_CHARS = 1024 * 1024;
 
-interface Message {
+/** Pieces are joined when so many characters have come: a million small strings would cost ten times their text. */
+const PORTION_CHARS = 64 * 1024;
+
+/** The text of one message, in pieces. */
+class Message {
   readonly id: string | undefined;
-  parts: string[];
-  chars: number;
+  chars = 0;
+  #portions: string[] = [];
+  #pieces: string[] = [];
+  #pieceChars = 0;
+
+  constructor(id: string | undefined) {
+    this.id = id;
+  }
+
+  get isKept(): boolean {
+    return this.#pieces.length > 0 || this.#portions.length > 0;
+  }
+
+  get text(): string {
+    return this.#portions.join("") + this.#pieces.join("");
+  }
+
+  add(piece: string): void {
+    this.#pieces.push(piece);
+    this.#pieceChars += piece.length;
+    if (this.#pieceChars < PORTION_CHARS) return;
+    this.#portions.push(this.#pieces.join(""));
+    this.#pieces = [];
+    this.#pieceChars = 0;
+  }
+
+  /** Too long to be compared, and nobody wants it. */
+  drop(): void {
+    this.#portions = [];
+    this.#pieces = [];
+  }
 }
 
 /** The message before the current one, while it may still turn out to be a prefix of it, or the other way round. */
@@ -49,15 +82,15 @@ export class AnswerText {
   /** The answer so far, without superseded messages; empty when it is not kept. */
   get text(): string {
     if (!this.#options.keep) return "";
-    return [...this.#settled, ...(this.#current ? [this.#current] : [])].flatMap((message) => message.parts).join("");
+    return [...this.#settled, ...(this.#current ? [this.#current] : [])].map((message) => message.text).join("");
   }
 
   chunk(text: string, id: string | undefined): void {
     if (text === "") return;
     const message = this.#current !== undefined && this.#current.id === id ? this.#current : this.#open(id);
     message.chars += text.length;
-    if (this.#options.keep || (id !== undefined && message.chars <= COMPARED_CHARS)) message.parts.push(text);
-    else if (message.parts.length > 0) message.parts = [];
+    if (this.#options.keep || (id !== undefined && message.chars <= COMPARED_CHARS)) message.add(text);
+    else if (message.isKept) message.drop();
     this.#visible ||= text.trim() !== "";
     this.#boundary = false;
     this.#options.emit({ type: "text", text, ...(id === undefined ? {} : { messageId: id }) });
@@ -83,14 +116,13 @@ export class AnswerText {
     this.#settleRival();
     const previous = this.#current;
     const mayRepeat = previous?.id !== undefined && id !== undefined && !this.#boundary;
-    const message: Message = { id, parts: [], chars: 0 };
+    const message = new Message(id);
     this.#current = message;
     if (mayRepeat && this.#retried) {
       this.#supersede(previous);
     } else if (previous !== undefined) {
       if (this.#options.keep) this.#settled.push(previous);
-      if (mayRepeat && previous.parts.length > 0)
-        this.#rival = { message: previous, text: previous.parts.join(""), matched: 0 };
+      if (mayRepeat && previous.isKept) this.#rival = { message: previous, text: previous.text, matched: 0 };
     }
     this.#retried = false;
     return message;

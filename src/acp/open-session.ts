@@ -11,7 +11,7 @@ import { knownModels, modeSetting, modelSetting, optionSetting, readSessionInfo 
 import type { SessionInfo, Setting } from "./negotiate.ts";
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
-import type { Approval, Backend } from "./ports.ts";
+import type { Approval, Backend, EnvLogin } from "./ports.ts";
 import type { SessionSetup } from "./session.ts";
 
 export interface OpenSessionOptions {
@@ -32,11 +32,14 @@ export interface OpenContext {
   readonly connection: Connection;
   readonly approval: Approval;
   readonly sessionMs: number;
+  /** What to try once when the agent says that a login is missing. */
+  readonly login: EnvLogin | undefined;
 }
 
 /** A control request that only changes a setting. */
 const SETTING_MS = 30_000;
 const INVALID_PARAMS = -32602;
+const AUTH_REQUIRED = -32000;
 
 /** Throws the typed error of whatever went wrong; a session that opens after its deadline is closed again. */
 export async function setUpSession(options: OpenSessionOptions, context: OpenContext): Promise<SessionSetup> {
@@ -53,9 +56,9 @@ export async function setUpSession(options: OpenSessionOptions, context: OpenCon
     if (id !== undefined)
       void connection.request("session/close", { sessionId: id }, { deadlineMs: SETTING_MS }).catch(() => {});
   };
-  const result = await attempt(context, "session/new", () =>
-    abortable(connection.request("session/new", params, { deadlineMs: sessionMs, onLate: closeLate }), options.signal),
-  );
+  const open = (): Promise<unknown> =>
+    abortable(connection.request("session/new", params, { deadlineMs: sessionMs, onLate: closeLate }), options.signal);
+  const { result, signedIn } = await attempt(context, "session/new", () => openSignedIn(open, context));
   const answer = isObject(result) ? result : {};
   const id = str(answer["sessionId"]);
   if (id === undefined) {
@@ -70,6 +73,7 @@ export async function setUpSession(options: OpenSessionOptions, context: OpenCon
   }
   const info = readSessionInfo(answer);
   const { notes, mode } = await applySettings(id, info, options, context);
+  if (signedIn !== undefined) notes.unshift(signedIn);
   return {
     id,
     notes,
@@ -79,12 +83,26 @@ export async function setUpSession(options: OpenSessionOptions, context: OpenCon
   };
 }
 
+/** Opens a session; when a login is missing and the environment has one, signs in and opens again. */
+async function openSignedIn(
+  open: () => Promise<unknown>,
+  { connection, login }: OpenContext,
+): Promise<{ readonly result: unknown; readonly signedIn?: string }> {
+  try {
+    return { result: await open() };
+  } catch (error) {
+    if (login === undefined || !(error instanceof RpcError) || error.code !== AUTH_REQUIRED) throw error;
+    await connection.request("authenticate", { methodId: login.methodId }, { deadlineMs: SETTING_MS });
+    return { result: await open(), signedIn: login.note };
+  }
+}
+
 async function applySettings(
   sessionId: string,
   info: SessionInfo,
   options: OpenSessionOptions,
   context: OpenContext,
-): Promise<{ readonly notes: readonly string[]; readonly mode: string | undefined }> {
+): Promise<{ readonly notes: string[]; readonly mode: string | undefined }> {
   const notes: string[] = [];
   let mode = options.mode;
   const { backend, approval } = context;
@@ -164,7 +182,7 @@ async function trySet(context: OpenContext, sessionId: string, { method, params 
   }
 }
 
-async function attempt(context: OpenContext, method: string, run: () => Promise<unknown>): Promise<unknown> {
+async function attempt<T>(context: OpenContext, method: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

@@ -17,6 +17,13 @@ export interface AdvertisedModes {
   readonly available: readonly string[];
 }
 
+/** A login that needs nobody. */
+export interface EnvLogin {
+  readonly methodId: string;
+  /** Told to the person: the agent may store what it was given. */
+  readonly note: string;
+}
+
 /** What a backend makes of one notification that ACP does not define (kiro's `_kiro.dev/*`). */
 export interface ExtensionReading {
   readonly events?: readonly TurnEventBody[];
@@ -45,6 +52,11 @@ export interface Backend {
   readonly capabilityMeta: Readonly<Record<string, unknown>>;
   /** Environment that Ostler adds for the child (codex: the mode that asks). */
   env(approval: Approval): Readonly<Record<string, string>>;
+  /**
+   * How to sign in with what stands in the environment, when the agent says that a login is missing: the id of one of the
+   * methods it offers, and a sentence about it. undefined = a person has to.
+   */
+  loginFromEnv(env: Readonly<Record<string, string>>, methods: readonly string[]): EnvLogin | undefined;
   /** `_meta` of `session/new` and `session/load`. */
   sessionMeta(approval: Approval): Readonly<Record<string, unknown>> | undefined;
   /** The mode to set before the first prompt so that the harness asks; undefined = nothing to set. */

@@ -5,6 +5,7 @@
 import type { Backend } from "../acp/ports.ts";
 import { genericHabits } from "./generic.ts";
 
+const API_KEY_METHOD = "api-key";
 const ASKS_FOR_EVERYTHING = "read-only";
 const ASKS_OUTSIDE_WORKSPACE = "workspace-write";
 /** Whether a mode asks the client; the others ask a second model or nobody. */
@@ -24,6 +25,11 @@ export const codexBackend: Backend = {
     "Run `codex login` or set OPENAI_API_KEY, then ask again. Codex says the same when its config.toml cannot be read: check that file too",
   capabilityMeta: { terminal_output_delta: true },
   env: (approval) => ({ INITIAL_AGENT_MODE: modeFor(approval) }),
+  // A provider that wants an OpenAI login does not look at the variable by itself (codex-acp 2.6.0: -32000, then `api-key`).
+  loginFromEnv: (env, methods) =>
+    env["OPENAI_API_KEY"] && methods.includes(API_KEY_METHOD)
+      ? { methodId: API_KEY_METHOD, note: "Codex was signed in with OPENAI_API_KEY; it keeps the key in its auth.json" }
+      : undefined,
   modeToSet: (modes, approval) => {
     const wanted = modeFor(approval);
     return modes === undefined || modes.current === wanted ? undefined : wanted;

@@ -8,6 +8,7 @@ export const genericHabits: Omit<Backend, "id" | "label"> = {
   notices: false,
   capabilityMeta: {},
   env: () => ({}),
+  loginFromEnv: () => undefined,
   sessionMeta: () => undefined,
   modeToSet: () => undefined,
   modeAsks: () => undefined,
