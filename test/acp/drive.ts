@@ -13,8 +13,8 @@ import { AcpError } from "../../src/errors/acp-error.ts";
 import type { Failure, Profile } from "../../src/errors/failure.ts";
 import { KINDS } from "../../src/errors/kinds.ts";
 import { AcpRuntimeError } from "../../src/errors/runtime-error.ts";
-import type { Scenario } from "../fixtures/agents/scenario.ts";
-import { agentCommand, processesIn, promptsIn } from "../fixtures/agents/scenario.ts";
+import type { Action, Scenario } from "../fixtures/agents/scenario.ts";
+import { agentCommand, processesIn, promptsIn, turns } from "../fixtures/agents/scenario.ts";
 
 /** A backend of that profile, for an agent that is none of the known ones. */
 export function habits(profile: Profile): Backend {
@@ -137,4 +137,26 @@ export function isRunning(pid: number): boolean {
 /** The texts of the events of one type that carry a `text`. */
 export function textsOf(events: readonly TurnEvent[], type: "text" | "thought" | "notice"): readonly string[] {
   return events.flatMap((event) => (event.type === type ? [event.text] : []));
+}
+
+/** Frames in one write, so that the last has arrived before anybody can answer the first. */
+export function inOneWrite(...actions: readonly Action[]): Action {
+  const lines = actions.map((action) => ("send" in action ? JSON.stringify(action.send) : ""));
+  return { raw: `${lines.join("\n")}\n` };
+}
+
+/** Plays each row's turn in a session of its own, all in one agent: quick, and a test can still look at its row alone. */
+export async function playEach<Row extends { readonly from: string; readonly turn: readonly Action[] }>(
+  rows: readonly Row[],
+  options: StartOptions & { readonly prompt?: PromptOptions } = {},
+): Promise<(row: Pick<Row, "from">) => Played> {
+  const { prompt, ...given } = options;
+  await using agent = await start(turns(...rows.map(({ turn }) => turn)), given);
+  const played = new Map<string, Played>();
+  for (const { from } of rows) played.set(from, await play(await agent.open(), { retries: 0, ...prompt }));
+  return ({ from }) => {
+    const found = played.get(from);
+    if (found === undefined) throw new Error(`No row was played as "${from}"`);
+    return found;
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { play, start } from "../acp/drive.ts";
+import { inOneWrite, play, start } from "../acp/drive.ts";
 import type { Action, Json } from "../fixtures/agents/scenario.ts";
 import { call, chunk, end, err, processesIn, turns } from "../fixtures/agents/scenario.ts";
 import { ask, askAsText, countOf } from "./ask-case.ts";
@@ -161,7 +161,7 @@ test("an explanation that was streamed already is not repeated", async () => {
 
 test.each([
   { from: "C02 b", first: [metadata(), chunk(CANNED), bareError] },
-  { from: "metadata that comes after its turn", first: [chunk("ok"), end(), metadata()] },
+  { from: "metadata that comes after its turn", first: [chunk("ok"), inOneWrite(end(), metadata())] },
 ])("$from: the worker lives on and the next turn is an ordinary one", async ({ first }) => {
   await using agent = await start(turns(first, [chunk("fine"), end()], [bareError]), { profile: "kiro" });
   const session = await agent.open();
