@@ -33,6 +33,9 @@ export class AnswerView {
   #repetition: Repetition | undefined;
   #superseded = new Set<string>();
   #boundary = false;
+  /** Another message is on the screen: what comes next begins a paragraph. */
+  #separate = false;
+  #endsLine = true;
 
   constructor(sink: AnswerSink) {
     this.#sink = sink;
@@ -66,7 +69,9 @@ export class AnswerView {
     this.#settle();
     const previous = this.#shown;
     this.#shown = { id, parts: id === undefined ? undefined : [], chars: 0 };
-    if (previous?.id === undefined || id === undefined || this.#boundary) return;
+    if (previous?.id === undefined || id === undefined) return;
+    this.#separate = previous.chars > 0;
+    if (this.#boundary) return;
     if (previous.parts !== undefined) this.#repetition = { of: previous.parts.join(""), id: previous.id, matched: 0 };
     else if (this.#superseded.has(previous.id)) this.#startOver();
   }
@@ -80,6 +85,7 @@ export class AnswerView {
     }
     this.#repetition = undefined;
     if (text.startsWith(of.slice(matched))) {
+      this.#separate = false;
       this.#remember(of);
       this.#print(text.slice(left));
     } else {
@@ -98,6 +104,7 @@ export class AnswerView {
     if (repetition === undefined || repetition.matched === 0) return 0;
     const { of, id, matched } = repetition;
     if (this.#superseded.has(id)) {
+      this.#separate = false;
       this.#remember(of);
       return of.length - matched;
     }
@@ -106,6 +113,7 @@ export class AnswerView {
   }
 
   #startOver(): void {
+    this.#separate = false;
     this.#sink.print("\n");
     this.#sink.say("The answer above was cut; it starts over.");
   }
@@ -113,13 +121,17 @@ export class AnswerView {
   #print(text: string): void {
     if (text === "") return;
     this.#remember(text);
-    this.#sink.print(text);
+    const gap = this.#separate ? (this.#endsLine ? "\n" : "\n\n") : "";
+    this.#separate = false;
+    this.#endsLine = text.endsWith("\n");
+    this.#sink.print(gap === "" ? text : gap + text);
   }
 
   #remember(text: string): void {
     const shown = this.#shown;
-    if (shown?.parts === undefined) return;
+    if (shown === undefined) return;
     shown.chars += text.length;
+    if (shown.parts === undefined) return;
     if (shown.chars > COMPARED_CHARS) shown.parts = undefined;
     else shown.parts.push(text);
   }

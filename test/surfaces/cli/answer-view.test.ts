@@ -36,7 +36,7 @@ test.each<{ from: string; steps: readonly Step[]; shown: string; said: readonly 
       ["one.", "1"],
       ["two.", "2"],
     ],
-    shown: "one.two.",
+    shown: "one.\n\ntwo.",
     said: [],
   },
   {
@@ -46,7 +46,7 @@ test.each<{ from: string; steps: readonly Step[]; shown: string; said: readonly 
       ["I ", "2"],
       ["see. No", "2"],
     ],
-    shown: "I see. YesI see. No",
+    shown: "I see. Yes\n\nI see. No",
     said: [],
   },
   {
@@ -94,13 +94,13 @@ test.each<{ from: string; steps: readonly Step[]; shown: string; said: readonly 
   {
     from: "the same words after a tool call",
     steps: [["Done.", "1"], "tool", ["Done.", "2"]],
-    shown: "Done.Done.",
+    shown: "Done.\n\nDone.",
     said: [],
   },
   {
     from: "a short message that is a prefix only so far, then a tool",
     steps: [["abcdef", "1"], ["abc", "2"], "tool", ["x", "3"]],
-    shown: "abcdefabcx",
+    shown: "abcdef\n\nabc\n\nx",
     said: [],
   },
 ])("$from", ({ steps, shown, said }) => {
