@@ -5,6 +5,8 @@
  * opens sessions, a session's `prompt` gives events and an outcome that always settles.
  */
 export { createHost } from "./host/host.ts";
+export type { Host, HostOptions, OpenRuntimeOptions, OpenedRuntime } from "./host/host.ts";
+export { createPermissionPolicy } from "./host/permissions.ts";
 export { createRuntime } from "./acp/runtime.ts";
 export type { Runtime, RuntimeOptions } from "./acp/runtime.ts";
 export type { Session } from "./acp/session.ts";
@@ -38,6 +40,26 @@ export type {
   ReplaySafety,
   RetryVerdict,
 } from "./errors/failure.ts";
+export {
+  AcpAuthRequired,
+  AcpError,
+  AcpModelUnavailable,
+  AcpPermissionNeeded,
+  AcpProcessDied,
+  AcpPromptBusy,
+  AcpTimeoutError,
+  AcpToolGateUnroutable,
+} from "./errors/acp-error.ts";
+export {
+  AcpRequestTimeout,
+  AcpRuntimeDead,
+  AcpRuntimeError,
+  AcpWorkspaceBindingError,
+} from "./errors/runtime-error.ts";
+export { ToolGateUnroutable } from "./errors/tool-gate.ts";
+export { UsageError } from "./host/usage-error.ts";
+export { adviceFor, sentenceFor } from "./errors/wording.ts";
+export { redact } from "./errors/redact.ts";
 export { KINDS } from "./errors/kinds.ts";
 export type { KindFacts } from "./errors/kinds.ts";
 export {
