@@ -6,6 +6,7 @@
 import type { Readable, Writable } from "node:stream";
 import { FrameReader, isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
+import type { WireTap } from "./ports.ts";
 
 /** The agent answered a request with an error. `data` is untouched; classify before showing anything. */
 export class RpcError extends Error {
@@ -55,6 +56,8 @@ export interface ConnectionOptions {
   readonly onEnd: (reason: "end" | "oversize") => void;
   /** A write failed: the agent closed its stdin or is gone. May be called for every write. */
   readonly onWriteFailed: () => void;
+  /** Hears every frame before it is handled or sent. */
+  readonly tap?: WireTap;
 }
 
 export const METHOD_NOT_FOUND = -32601;
@@ -146,6 +149,7 @@ export class Connection {
   #write(frame: unknown, onHandedOver?: () => void): void {
     const { stdin } = this.#options;
     if (stdin.writableEnded || stdin.destroyed) return;
+    this.#options.tap?.({ dir: "out", frame });
     stdin.write(`${JSON.stringify(frame)}\n`, (error) => {
       if (error) this.#options.onWriteFailed();
       else onHandedOver?.();
@@ -153,6 +157,7 @@ export class Connection {
   }
 
   #receive(frame: Frame): void {
+    this.#options.tap?.({ dir: "in", frame });
     const { method, id } = frame;
     const params = isObject(frame["params"]) ? frame["params"] : EMPTY;
     if (typeof method === "string") {

@@ -14,10 +14,11 @@ import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import { setUpSession, toStartError } from "./open-session.ts";
 import type { OpenSessionOptions } from "./open-session.ts";
-import type { Approval, Backend, CommandLine, FailureSink, PermissionPolicy } from "./ports.ts";
+import type { Approval, Backend, CommandLine, FailureSink, PermissionPolicy, WireTap } from "./ports.ts";
 import { AcpSession } from "./session.ts";
 import type { Session } from "./session.ts";
 import { VERSION } from "./version.ts";
+import { tapProcess } from "./wire-tap.ts";
 
 export interface RuntimeOptions {
   readonly backend: Backend;
@@ -36,6 +37,8 @@ export interface RuntimeOptions {
   readonly timeouts?: { readonly handshakeMs?: number; readonly sessionMs?: number; readonly permissionMs?: number };
   /** Longest line accepted from the agent. Default 64 MiB. */
   readonly lineBytes?: number;
+  /** Hears the wire. */
+  readonly tap?: WireTap;
   /** Gives up starting. */
   readonly signal?: AbortSignal;
 }
@@ -104,6 +107,8 @@ class AcpRuntime implements Runtime {
   readonly #connection: Connection;
   readonly #sessions = new Map<string, AcpSession>();
   readonly #staged: { readonly method: string; readonly params: Frame }[] = [];
+  /** The tap has heard the exit. */
+  readonly #tapped: Promise<void> | undefined;
   #opening = 0;
   #ready = false;
   #gone: RuntimeGone | null = null;
@@ -133,7 +138,9 @@ class AcpRuntime implements Runtime {
       onRequest: (id, method, params) => this.#requested(id, method, params),
       onEnd: (reason) => void life.outputEnded(reason),
       onWriteFailed: () => void life.inputClosed(),
+      ...(options.tap !== undefined && { tap: options.tap }),
     });
+    if (options.tap !== undefined) this.#tapped = tapProcess(child, options.tap);
   }
 
   get state(): "ready" | "dead" {
@@ -211,6 +218,8 @@ class AcpRuntime implements Runtime {
   async stop(): Promise<void> {
     this.#stopRequested = true;
     await this.#child.stop();
+    // A process that even KILL did not end has no exit to wait for.
+    if (this.#child.exit !== null) await this.#tapped;
   }
 
   kill(): void {

@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { startError } from "../acp/death.ts";
 import { plainVerdict } from "../acp/make-failure.ts";
-import type { Approval, FailureSink } from "../acp/ports.ts";
+import type { Approval, FailureSink, WireTap } from "../acp/ports.ts";
 import { createRuntime } from "../acp/runtime.ts";
 import type { Runtime } from "../acp/runtime.ts";
 import { backendFor } from "../backends/registry.ts";
@@ -59,6 +59,8 @@ export interface OpenRuntimeOptions {
   /** A person is watching: with no agent installed the demo answers instead of an error. Default false. */
   readonly isTty?: boolean;
   readonly sink?: FailureSink;
+  /** Hears the wire, see `openTrace`. */
+  readonly tap?: WireTap;
   readonly signal?: AbortSignal;
 }
 
@@ -147,6 +149,7 @@ class ComposedHost implements Host {
       },
       lineBytes: limits.lineBytes,
       ...(options.sink !== undefined && { sink: options.sink }),
+      ...(options.tap !== undefined && { tap: options.tap }),
       ...(options.signal !== undefined && { signal: options.signal }),
     });
     if (this.#runtimes.disposed) {

@@ -5,6 +5,7 @@ import type { PromptBlock, Turn, TurnOutcome, TurnTimeouts } from "../../acp/typ
 import type { Config } from "../../host/config-defaults.ts";
 import { createHost } from "../../host/host.ts";
 import type { AskPerson } from "../../host/permissions.ts";
+import type { WireTap } from "../../acp/ports.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import type { CardWords } from "../shared/failure-card.ts";
 import type { AskRequest } from "./ask-request.ts";
@@ -46,6 +47,7 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
   const mcpServers = await readMcpOption(options.mcp, io.cwd);
   presenter.begin(run.backend || "ostler");
 
+  const tap = await openTraceOption(run);
   const configFile = options.config === undefined ? undefined : resolve(io.cwd, options.config);
   const host = run.resources.use(
     await createHost({ env: io.env, cwd: workspace, surface: "ask", ...given({ configFile }) }),
@@ -57,6 +59,7 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
     cwd: workspace,
     additionalDirectories,
     isTty: io.stdout.isTTY === true,
+    ...given({ tap }),
     signal: interrupt.signal,
     ...(await personToAsk(run)),
   });
@@ -117,6 +120,13 @@ async function readMcpOption(files: readonly string[], cwd: string): Promise<rea
   if (files.length === 0) return [];
   const { readMcpServers } = await import("./mcp-file.ts");
   return readMcpServers(files, cwd);
+}
+
+async function openTraceOption({ request, io, presenter, resources }: Run): Promise<WireTap | undefined> {
+  const file = request.options.trace;
+  if (file === undefined) return undefined;
+  const { openTrace } = await import("../../host/trace.ts");
+  return resources.use(openTrace(resolve(io.cwd, file), (sentence) => presenter.notice(sentence))).tap;
 }
 
 /** Permission questions go to the person only where one sits: at a terminal that shows remarks. */

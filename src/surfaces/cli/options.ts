@@ -111,6 +111,12 @@ export const ASK_OPTIONS = {
     describe: "text streams the answer, json is one result, ndjson one event a line, quiet the answer alone",
   },
   json: { type: "flag", group: "Output", describe: "The same as --format ndjson" },
+  trace: {
+    type: "text",
+    value: "FILE",
+    group: "Output",
+    describe: "Write everything said between Ostler and the agent to this file, secrets hidden, for a report",
+  },
 
   timeout: {
     type: "number",
