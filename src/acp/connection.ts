@@ -99,6 +99,11 @@ export class Connection {
     return this.#reader.noiseLines;
   }
 
+  /** A request is not answered yet. */
+  get isWaiting(): boolean {
+    return this.#pending.size > 0;
+  }
+
   /** Sends a request; `settle` is called once, synchronously with the frame that answers it. */
   send(method: string, params: unknown, options: RequestOptions, settle: (answer: RpcAnswer) => void): void {
     if (this.#closed !== null) {

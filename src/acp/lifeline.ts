@@ -21,6 +21,8 @@ export interface LifelineOptions {
   readonly lineBytes: number;
   /** The handshake is done: from then on an end is a death, before it a failed start. */
   readonly isReady: () => boolean;
+  /** Ostler stopped the agent and no request waits: nobody will read why it is gone. */
+  readonly isOver: () => boolean;
   /** Called once. */
   readonly onGone: (gone: RuntimeGone) => void;
 }
@@ -77,7 +79,13 @@ export class Lifeline {
   }
 
   #tellExit(exit: ExitFact | null): void {
-    const { child, label, profile, onGone } = this.#options;
+    const { child, label, profile, isOver, onGone } = this.#options;
+    if (isOver()) {
+      // Not from stderr: the first scrubbing of a text costs as much as a handshake.
+      const title = `${label} was stopped`;
+      onGone(new RuntimeGone({ verdict: plainVerdict(this.#kind, "exit"), source: "exit", title, exit }));
+      return;
+    }
     onGone(goneByExit(label, exit, child.stderrTail(), profile, this.#kind));
   }
 

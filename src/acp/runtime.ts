@@ -128,6 +128,7 @@ class AcpRuntime implements Runtime {
       profile: options.backend.profile,
       lineBytes,
       isReady: () => this.#ready,
+      isOver: () => this.#stopRequested && !this.#connection.isWaiting,
       onGone: (gone) => this.#die(gone),
     });
     this.#connection = new Connection({
