@@ -4,11 +4,9 @@
  */
 import { execa } from "execa";
 import type { Readable, Writable } from "node:stream";
-import { basename } from "node:path";
-import type { AgentProcess, CommandLine, ProcessLedger } from "./ports.ts";
-import { markEnvironment, newMark, processNumbers } from "./process-mark.ts";
-import { ProcessTree } from "./process-tree.ts";
-import { startTimeOf } from "./processes.ts";
+import type { CommandLine } from "./ports.ts";
+import { descendantsOf, groupIsAlive, isAlive, signalGroup, signalProcess } from "./processes.ts";
+import type { ProcessIdentity } from "./processes.ts";
 
 /** How a process ended. */
 export interface ExitFact {
@@ -19,9 +17,8 @@ export interface ExitFact {
 export interface ChildOptions {
   readonly command: CommandLine;
   readonly cwd: string;
-  /** The whole environment; nothing is inherited besides, and only the mark is added. */
+  /** The whole environment; nothing is inherited besides. */
   readonly env: Readonly<Record<string, string>>;
-  readonly ledger?: ProcessLedger | undefined;
 }
 
 /** The process could not be started at all. `code` is the system's (`ENOENT`, `EACCES`). */
@@ -36,8 +33,12 @@ export class SpawnFailed extends Error {
 
 /** A full pipe blocks the agent, so stderr is always drained; only its end is of use (case C15 a). */
 const STDERR_TAIL_CHARS = 64 * 1024;
-/** The first rung of the stop ladder, the end of stdin: adapters here end within 0.6 s of it (recordings). */
+/** The rungs of the stop ladder: end of stdin, TERM, KILL. Adapters here end within 0.6 s of the first (recordings). */
 const END_GRACE_MS = 2000;
+const TERM_GRACE_MS = 2000;
+const KILL_GRACE_MS = 1000;
+/** How often an emptied process group is looked for once its leader is gone. */
+const GROUP_POLL_MS = 20;
 
 export class AgentChild {
   readonly pid: number;
@@ -51,25 +52,13 @@ export class AgentChild {
   #stderr: string[] = [];
   #stderrChars = 0;
   #stopping: Promise<void> | undefined;
-  readonly #process: AgentProcess;
-  readonly #ledger: ProcessLedger | undefined;
-  readonly #tree: ProcessTree;
 
   private constructor(
-    process: AgentProcess,
-    facts: { readonly before: readonly number[]; readonly ledger: ProcessLedger | undefined },
+    pid: number,
     streams: { stdin: Writable; stdout: Readable; stderr: Readable },
     exited: Promise<ExitFact>,
   ) {
-    this.pid = process.pid;
-    this.#process = process;
-    this.#ledger = facts.ledger;
-    this.#tree = new ProcessTree(process.pid, {
-      mark: process.mark,
-      leaderIsAlive: () => this.exit === null,
-      ownsGroup: true,
-      before: facts.before,
-    });
+    this.pid = pid;
     this.stdin = streams.stdin;
     this.stdout = streams.stdout;
     this.stderr = streams.stderr;
@@ -81,12 +70,9 @@ export class AgentChild {
 
   /** Starts the process. Throws {@link SpawnFailed}. */
   static async spawn(options: ChildOptions): Promise<AgentChild> {
-    const { ledger, command } = options;
-    const mark = newMark();
-    const before = processNumbers();
-    const subprocess = execa(command.file, command.args, {
+    const subprocess = execa(options.command.file, options.command.args, {
       cwd: options.cwd,
-      env: { ...options.env, ...markEnvironment(mark) },
+      env: options.env,
       extendEnv: false,
       detached: true,
       cleanup: false,
@@ -101,14 +87,12 @@ export class AgentChild {
     const { pid } = subprocess;
     if (pid === undefined) {
       const result = await subprocess;
-      throw new SpawnFailed(command.file, result.code ?? "unknown", { cause: result.cause ?? result });
+      throw new SpawnFailed(options.command.file, result.code ?? "unknown", { cause: result.cause ?? result });
     }
     const exited = new Promise<ExitFact>((resolve) => {
       subprocess.nodeChildProcess.once("exit", (code, signal) => resolve({ code, signal }));
     });
-    const started = { pid, startedAt: startTimeOf(pid) ?? "", mark, file: basename(command.file) };
-    ledger?.started(started);
-    return new AgentChild(started, { before, ledger }, subprocess, exited);
+    return new AgentChild(pid, subprocess, exited);
   }
 
   /** The last 64 KiB of stderr, raw: scrub before showing. */
@@ -116,7 +100,7 @@ export class AgentChild {
     return this.#stderr.join("");
   }
 
-  /** End of stdin, then TERM, then KILL, each with a bounded wait, for the whole tree. Idempotent. */
+  /** End of stdin, then TERM, then KILL, each with a bounded wait, then whatever left the group. Idempotent. */
   stop(): Promise<void> {
     this.#stopping ??= this.#walkLadder();
     return this.#stopping;
@@ -124,20 +108,37 @@ export class AgentChild {
 
   /** Ends the whole tree at once. */
   kill(): void {
-    this.#tree.signal("SIGKILL");
+    const tree = descendantsOf(this.pid);
+    signalGroup(this.pid, "SIGKILL");
+    for (const left of tree) signalProcess(left, "SIGKILL");
   }
 
   async #walkLadder(): Promise<void> {
-    if ((await this.#endsByItself()) || (await this.#tree.end())) this.#ledger?.ended(this.#process);
+    const tree = descendantsOf(this.pid);
+    this.stdin.end();
+    if (!(await this.#treeGone(tree, END_GRACE_MS))) {
+      tree.push(...descendantsOf(this.pid));
+      signalGroup(this.pid, "SIGTERM");
+      for (const left of tree) signalProcess(left, "SIGTERM");
+      if (!(await this.#treeGone(tree, TERM_GRACE_MS))) {
+        tree.push(...descendantsOf(this.pid));
+        signalGroup(this.pid, "SIGKILL");
+        for (const left of tree) signalProcess(left, "SIGKILL");
+        await this.#treeGone(tree, KILL_GRACE_MS);
+      }
+    }
     for (const stream of [this.stdin, this.stdout]) stream.destroy();
   }
 
-  /** A launcher that left (exit 0) has a child that reads the end of stdin; what a crashed agent left behind does not. */
-  async #endsByItself(): Promise<boolean> {
-    this.#tree.look();
-    this.stdin.end();
-    const crashed = this.exit !== null && this.exit.code !== 0;
-    return !crashed && this.#tree.isGoneWithin(END_GRACE_MS, this.exited);
+  /** True once the process, its group and the descendants known so far are gone; false when `graceMs` have passed. */
+  async #treeGone(tree: readonly ProcessIdentity[], graceMs: number): Promise<boolean> {
+    const deadline = performance.now() + graceMs;
+    await Promise.race([this.exited, delay(graceMs)]);
+    while (this.exit === null || groupIsAlive(this.pid) || tree.some(isAlive)) {
+      if (performance.now() >= deadline) return false;
+      await delay(GROUP_POLL_MS);
+    }
+    return true;
   }
 
   #keepStderr(text: string): void {
@@ -151,4 +152,10 @@ export class AgentChild {
       this.#stderrChars -= Math.min(first.length, over);
     }
   }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }
