@@ -4,9 +4,11 @@
  */
 import { execa } from "execa";
 import type { Readable, Writable } from "node:stream";
-import type { CommandLine } from "./ports.ts";
-import { descendantsOf, groupIsAlive, isAlive, signalGroup, signalProcess } from "./processes.ts";
-import type { ProcessIdentity } from "./processes.ts";
+import { basename } from "node:path";
+import type { AgentProcess, CommandLine, ProcessLedger } from "./ports.ts";
+import { markEnvironment, newMark, processNumbers } from "./process-mark.ts";
+import { ProcessTree } from "./process-tree.ts";
+import { startTimeOf } from "./processes.ts";
 
 /** How a process ended. */
 export interface ExitFact {
@@ -17,8 +19,9 @@ export interface ExitFact {
 export interface ChildOptions {
   readonly command: CommandLine;
   readonly cwd: string;
-  /** The whole environment; nothing is inherited besides. */
+  /** The whole environment; nothing is inherited besides, and only the mark is added. */
   readonly env: Readonly<Record<string, string>>;
+  readonly ledger?: ProcessLedger | undefined;
 }
 
 /** The process could not be started at all. `code` is the system's (`ENOENT`, `EACCES`). */
@@ -33,12 +36,8 @@ export class SpawnFailed extends Error {
 
 /** A full pipe blocks the agent, so stderr is always drained; only its end is of use (case C15 a). */
 const STDERR_TAIL_CHARS = 64 * 1024;
-/** The rungs of the stop ladder: end of stdin, TERM, KILL. Adapters here end within 0.6 s of the first (recordings). */
+/** The first rung of the stop ladder, the end of stdin: adapters here end within 0.6 s of it (recordings). */
 const END_GRACE_MS = 2000;
-const TERM_GRACE_MS = 2000;
-const KILL_GRACE_MS = 1000;
-/** How often an emptied process group is looked for once its leader is gone. */
-const GROUP_POLL_MS = 20;
 
 export class AgentChild {
   readonly pid: number;
@@ -52,13 +51,25 @@ export class AgentChild {
   #stderr: string[] = [];
   #stderrChars = 0;
   #stopping: Promise<void> | undefined;
+  readonly #process: AgentProcess;
+  readonly #ledger: ProcessLedger | undefined;
+  readonly #tree: ProcessTree;
 
   private constructor(
-    pid: number,
+    process: AgentProcess,
+    facts: { readonly before: readonly number[]; readonly ledger: ProcessLedger | undefined },
     streams: { stdin: Writable; stdout: Readable; stderr: Readable },
     exited: Promise<ExitFact>,
   ) {
-    this.pid = pid;
+    this.pid = process.pid;
+    this.#process = process;
+    this.#ledger = facts.ledger;
+    this.#tree = new ProcessTree(process.pid, {
+      mark: process.mark,
+      leaderIsAlive: () => this.exit === null,
+      ownsGroup: true,
+      before: facts.before,
+    });
     this.stdin = streams.stdin;
     this.stdout = streams.stdout;
     this.stderr = streams.stderr;
@@ -70,9 +81,12 @@ export class AgentChild {
 
   /** Starts the process. Throws {@link SpawnFailed}. */
   static async spawn(options: ChildOptions): Promise<AgentChild> {
-    const subprocess = execa(options.command.file, options.command.args, {
+    const { ledger, command } = options;
+    const mark = newMark();
+    const before = processNumbers();
+    const subprocess = execa(command.file, command.args, {
       cwd: options.cwd,
-      env: options.env,
+      env: { ...options.env, ...markEnvironment(mark) },
       extendEnv: false,
       detached: true,
       cleanup: false,
@@ -87,12 +101,14 @@ export class AgentChild {
     const { pid } = subprocess;
     if (pid === undefined) {
       const result = await subprocess;
-      throw new SpawnFailed(options.command.file, result.code ?? "unknown", { cause: result.cause ?? result });
+      throw new SpawnFailed(command.file, result.code ?? "unknown", { cause: result.cause ?? result });
     }
     const exited = new Promise<ExitFact>((resolve) => {
       subprocess.nodeChildProcess.once("exit", (code, signal) => resolve({ code, signal }));
     });
-    return new AgentChild(pid, subprocess, exited);
+    const started = { pid, startedAt: startTimeOf(pid) ?? "", mark, file: basename(command.file) };
+    ledger?.started(started);
+    return new AgentChild(started, { before, ledger }, subprocess, exited);
   }
 
   /** The last 64 KiB of stderr, raw: scrub before showing. */
@@ -100,7 +116,7 @@ export class AgentChild {
     return this.#stderr.join("");
   }
 
-  /** End of stdin, then TERM, then KILL, each with a bounded wait, then whatever left the group. Idempotent. */
+  /** End of stdin, then TERM, then KILL, each with a bounded wait, for the whole tree. Idempotent. */
   stop(): Promise<void> {
     this.#stopping ??= this.#walkLadder();
     return this.#stopping;
@@ -108,37 +124,20 @@ export class AgentChild {
 
   /** Ends the whole tree at once. */
   kill(): void {
-    const tree = descendantsOf(this.pid);
-    signalGroup(this.pid, "SIGKILL");
-    for (const left of tree) signalProcess(left, "SIGKILL");
+    this.#tree.signal("SIGKILL");
   }
 
   async #walkLadder(): Promise<void> {
-    const tree = descendantsOf(this.pid);
-    this.stdin.end();
-    if (!(await this.#treeGone(tree, END_GRACE_MS))) {
-      tree.push(...descendantsOf(this.pid));
-      signalGroup(this.pid, "SIGTERM");
-      for (const left of tree) signalProcess(left, "SIGTERM");
-      if (!(await this.#treeGone(tree, TERM_GRACE_MS))) {
-        tree.push(...descendantsOf(this.pid));
-        signalGroup(this.pid, "SIGKILL");
-        for (const left of tree) signalProcess(left, "SIGKILL");
-        await this.#treeGone(tree, KILL_GRACE_MS);
-      }
-    }
+    if ((await this.#endsByItself()) || (await this.#tree.end())) this.#ledger?.ended(this.#process);
     for (const stream of [this.stdin, this.stdout]) stream.destroy();
   }
 
-  /** True once the process, its group and the descendants known so far are gone; false when `graceMs` have passed. */
-  async #treeGone(tree: readonly ProcessIdentity[], graceMs: number): Promise<boolean> {
-    const deadline = performance.now() + graceMs;
-    await Promise.race([this.exited, delay(graceMs)]);
-    while (this.exit === null || groupIsAlive(this.pid) || tree.some(isAlive)) {
-      if (performance.now() >= deadline) return false;
-      await delay(GROUP_POLL_MS);
-    }
-    return true;
+  /** A launcher that left (exit 0) has a child that reads the end of stdin; what a crashed agent left behind does not. */
+  async #endsByItself(): Promise<boolean> {
+    this.#tree.look();
+    this.stdin.end();
+    const crashed = this.exit !== null && this.exit.code !== 0;
+    return !crashed && this.#tree.isGoneWithin(END_GRACE_MS, this.exited);
   }
 
   #keepStderr(text: string): void {
@@ -152,10 +151,4 @@ export class AgentChild {
       this.#stderrChars -= Math.min(first.length, over);
     }
   }
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

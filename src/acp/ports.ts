@@ -1,5 +1,6 @@
 /** What the ACP layer needs from the layers above it: a backend, a permission policy, a place for failures. */
 import type { Failure, FailureKind, Profile, RefusalInfo } from "../errors/failure.ts";
+import type { ProcessIdentity } from "./processes.ts";
 import type { PermissionAnswer, PermissionRequest, TurnEventBody } from "./types.ts";
 
 /** A command line, ready to spawn: no shell, the file resolved. */
@@ -86,6 +87,22 @@ export type WireEntry =
 
 /** Hears everything on the wire, unredacted and in order. Must not throw, and must not keep what it was given. */
 export type WireTap = (entry: WireEntry) => void;
+
+/** A started agent, as much of it as may be written down. It leads a process group of its own. */
+export interface AgentProcess extends ProcessIdentity {
+  /** What its environment and that of everything it starts carries. */
+  readonly mark: string;
+  /** The name of its program, without folder and arguments. */
+  readonly file: string;
+}
+
+/** Where running agents are written down, so that those of an Ostler that was killed can be ended later. Must not throw. */
+export interface ProcessLedger {
+  /** Called before anything is sent to the agent. */
+  started(agent: AgentProcess): void;
+  /** Called when nothing of its tree is left. */
+  ended(agent: AgentProcess): void;
+}
 
 /** Decides permission requests. The signal fires when the request is withdrawn, expires, or the turn is cancelled. */
 export type PermissionPolicy = (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;

@@ -14,7 +14,7 @@ import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import { setUpSession, toStartError } from "./open-session.ts";
 import type { OpenSessionOptions } from "./open-session.ts";
-import type { Approval, Backend, CommandLine, FailureSink, PermissionPolicy, WireTap } from "./ports.ts";
+import type { Approval, Backend, CommandLine, FailureSink, PermissionPolicy, ProcessLedger, WireTap } from "./ports.ts";
 import { AcpSession } from "./session.ts";
 import type { Session } from "./session.ts";
 import { VERSION } from "./version.ts";
@@ -39,6 +39,8 @@ export interface RuntimeOptions {
   readonly lineBytes?: number;
   /** Hears the wire. */
   readonly tap?: WireTap;
+  /** Where the process is written down while it runs. */
+  readonly ledger?: ProcessLedger;
   /** Gives up starting. */
   readonly signal?: AbortSignal;
 }
@@ -85,9 +87,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-async function spawn({ backend, command, cwd, env, approval = "reads" }: RuntimeOptions): Promise<AgentChild> {
+async function spawn({ backend, command, cwd, env, ledger, approval = "reads" }: RuntimeOptions): Promise<AgentChild> {
   try {
-    return await AgentChild.spawn({ command, cwd, env: { ...env, ...backend.env(approval) } });
+    return await AgentChild.spawn({ command, cwd, env: { ...env, ...backend.env(approval) }, ledger });
   } catch (error) {
     if (!(error instanceof SpawnFailed)) throw error;
     throw startError(
@@ -304,5 +306,7 @@ class AcpRuntime implements Runtime {
   #die(gone: RuntimeGone): void {
     this.#gone ??= gone;
     this.#connection.close(gone);
+    // What the agent started may have outlived it.
+    void this.#child.stop();
   }
 }
