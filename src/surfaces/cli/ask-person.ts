@@ -11,9 +11,11 @@ const MAX_LINE_CHARS = 500;
 /**
  * Asks until a listed answer is given. Resolves with its option id, or null for no: an empty line, the end of the
  * input, or a signal that says that the question is over. `onNo` is called when the person chose a no.
+ * One question at a time: a line that is typed answers the question on the screen and no other.
  */
 export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal, onNo: () => void): AskPerson {
-  return async (request, signal) => {
+  const ask: AskPerson = async (request, signal) => {
+    if (signal.aborted) return null;
     terminal.say(renderQuestion(request), "warning");
     // Not in terminal mode: Ctrl-C stays a signal for the whole run.
     const lines = createInterface({ input: stdin.open(), terminal: false });
@@ -34,6 +36,12 @@ export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal
       signal.removeEventListener("abort", close);
       close();
     }
+  };
+  let before: Promise<unknown> = Promise.resolve();
+  return (request, signal) => {
+    const answer = before.then(() => ask(request, signal));
+    before = answer.catch(() => {});
+    return answer;
   };
 }
 
