@@ -19,6 +19,7 @@ import {
   readMode,
   readNotice,
   readPlan,
+  readProgress,
   readUsageUpdate,
 } from "./normalize.ts";
 import { replaySafetyOf } from "./outcome.ts";
@@ -202,7 +203,7 @@ export class Attempt {
     if (isProgress) {
       this.lastHeard = failure.title;
       this.answer.retried();
-      this.#options.emit({ type: "retry", by: "harness", attempt: this.warnings.size, reason: failure.title });
+      this.#options.emit({ type: "retry", by: "harness", ...readProgress(failure.title), reason: failure.title });
     }
     this.#options.emit({ type: "warning", failure });
   }
@@ -262,7 +263,7 @@ export class Attempt {
       // The plain client's sign of codex's own retry: no record comes with it.
       this.answer.retried();
       this.lastHeard = codex.message;
-      this.#options.emit({ type: "retry", by: "harness", attempt: 1, reason: codex.message });
+      this.#options.emit({ type: "retry", by: "harness", ...readProgress(codex.message), reason: codex.message });
       return;
     }
     this.#options.clocks.frame();

@@ -88,6 +88,12 @@ export function readCodexStatus(meta: Frame): CodexStatus | undefined {
   };
 }
 
+/** How far a harness is with its own tries: `Reconnecting... 2/5` (codex), `Retrying Claude, attempt 2 of 10.` (claude). */
+export function readProgress(title: string): { readonly attempt: number; readonly of?: number } {
+  const [, attempt, of] = /(\d{1,4})(?:\/| of )(\d{1,4})/.exec(title) ?? [];
+  return attempt === undefined ? { attempt: 1 } : { attempt: Number(attempt), of: Number(of) };
+}
+
 /** Tokens of a turn: `usage` of the prompt result, with the models of `_meta.quota` where the adapter names them. */
 export function readUsage(result: Frame): Usage | null {
   const { usage, _meta: meta } = result;

@@ -44,7 +44,9 @@ class TurnRun {
   /** Fires on the caller's abort and on a deadline: no further attempt begins. */
   readonly #stop = new AbortController();
   readonly #id = newTurnId();
-  #release: (() => void) | undefined;
+  #endWait: (() => void) | undefined;
+  #endPause: (() => void) | undefined;
+  #grace: NodeJS.Timeout | undefined;
   #attempts = 0;
   #attempt: Attempt | undefined;
   #stopReason: string | null = null;
@@ -79,6 +81,7 @@ class TurnRun {
     } finally {
       signal?.removeEventListener("abort", onAbort);
       this.#clocks.stop();
+      clearTimeout(this.#grace);
     }
   }
 
@@ -105,7 +108,7 @@ class TurnRun {
       retriesEmptyTurn: this.#session.link.backend.retriesEmptyTurn,
       leftMs: () => this.#clocks.wallLeftMs,
       onRetry: (step) => {
-        this.#release = this.#clocks.hold();
+        this.#endWait = this.#clocks.hold();
         this.channel.emit({ type: "retry", by: "ostler", ...step });
       },
     }).then((decision) =>
@@ -119,7 +122,7 @@ class TurnRun {
   #once(attemptNumber: number): Promise<Decision> {
     const session = this.#session;
     const { link } = session;
-    this.#release?.();
+    this.#endWait?.();
     this.#clocks.beginAttempt();
     session.latch.beginTurn();
     return new Promise((resolve) => {
@@ -176,7 +179,7 @@ class TurnRun {
     this.#session.closePermissions();
     const { link } = this.#session;
     link.connection.notify("session/cancel", { sessionId: this.#session.id });
-    setTimeout(() => {
+    this.#grace = setTimeout(() => {
       if (attempt.ended) return;
       attempt.end(ending);
       link.abandon(this.#session);
@@ -190,8 +193,8 @@ class TurnRun {
 
   #pause(paused: boolean): void {
     this.#session.link.setPaused(paused);
-    if (paused) this.#release = this.#clocks.hold();
-    else this.#release?.();
+    if (paused) this.#endPause = this.#clocks.hold();
+    else this.#endPause?.();
   }
 
   #facts(): AttemptFacts {
