@@ -197,32 +197,6 @@ test.each([
   expect(answerTo(log, "p1")?.result).toEqual({ outcome: { outcome: "selected", optionId: "r" } });
 });
 
-test("two questions at once: what was typed answers the first alone", async () => {
-  const scenario = turns([
-    tool("t1"),
-    tool("t2"),
-    permission("t1", { title: "ls" }),
-    permission("t2", { id: "p2", title: "rm -rf x" }),
-    waitForAnswer("p1"),
-    waitForAnswer("p2"),
-    chunk("Done."),
-    end(),
-  ]);
-  const keyboard = new PassThrough();
-  const { log } = await run(["ask", "hello"], {
-    scenario,
-    terminal: true,
-    stdin: { kind: "terminal", open: () => keyboard },
-    onStderr: (text) => {
-      const isFirst = text.includes("asks: ls") && !text.includes("asks: rm -rf x");
-      if (isFirst && keyboard.writableLength === 0) keyboard.write("1\n");
-      if (text.includes("asks: rm -rf x") && !keyboard.writableEnded) keyboard.end("2\n");
-    },
-  });
-  expect(answerTo(log, "p1")?.result).toEqual({ outcome: { outcome: "selected", optionId: "a" } });
-  expect(answerTo(log, "p2")?.result).toEqual({ outcome: { outcome: "selected", optionId: "r" } });
-});
-
 test("a question at a terminal that expires counts as no", async () => {
   const scenario = turns([tool("t1"), permission("t1"), waitForAnswer("p1"), chunk("Left."), end()]);
   const { exitCode, stderr } = await run(["ask", "hello"], {
