@@ -81,7 +81,7 @@ const WORDS: Readonly<Record<FailureKind, Words>> = {
   },
   agent_died: {
     title: "The agent process ended unexpectedly",
-    advice: "The next message starts a fresh process. Check what the last one already did before it is repeated.",
+    advice: "Check what was already done, then send the message again: a fresh process takes it.",
   },
   agent_spawn: {
     title: "The agent could not be started",
