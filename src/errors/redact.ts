@@ -61,19 +61,24 @@ const NOT_A_VALUE =
   "(?![\"']?(?:required|invalid|missing|expired|rejected|revoked|denied|incorrect|wrong|empty|unset|set|null|none|undefined|true|false|unknown|unexpected|not|no|is|was|are|has|must|should|cannot|could|failed|error|limit|usage|the|a|an|and|or|please)\\b)(?![\"'\\\\]{0,4}\\[redacted\\])";
 const LOOKS_SECRET = "(?=[\"'\\\\]{0,4}(?:[\\w./+=-]{0,200}\\d|[\\w./+=-]{20}))(?=[\"'\\\\]{0,4}[^\\s\"']{6})";
 
-const RULES: readonly (readonly [RegExp, Replacement])[] = [
+/** Marks rules whose every match holds `:` or `=`: most lines hold neither and are spared the slowest patterns. */
+const ASSIGNED = true;
+const ASSIGNMENT = /[:=]/;
+
+const RULES: readonly (readonly [RegExp, Replacement, typeof ASSIGNED?])[] = [
   // A block that was cut keeps its key: everything from BEGIN on goes.
   [/-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|$)/g, HIDDEN],
-  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"']{0,256}:[^\s/@"']{1,512}@/gi, `$1${HIDDEN}@`],
-  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"']{16,512}@/gi, `$1${HIDDEN}@`],
+  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"']{0,256}:[^\s/@"']{1,512}@/gi, `$1${HIDDEN}@`, ASSIGNED],
+  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"']{16,512}@/gi, `$1${HIDDEN}@`, ASSIGNED],
   [/\b(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[^\s"'<>)]{1,512}/gi, `$1${HIDDEN}`],
   [/\b(discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)[^\s"'<>)]{1,512}/gi, `$1${HIDDEN}`],
   // Telegram bot tokens stand in URLs right behind `/bot`.
-  [/(?<!\d)\d{6,12}:[A-Za-z0-9_-]{30,64}(?![\w-])/g, HIDDEN],
+  [/(?<!\d)\d{6,12}:[A-Za-z0-9_-]{30,64}(?![\w-])/g, HIDDEN, ASSIGNED],
   [new RegExp(`(?<=^|[^A-Za-z0-9_]|\\\\[nrt])(?:${TOKEN_SHAPES.join("|").replaceAll(",}", ",2048}")})`, "g"), HIDDEN],
   [
     /\b((?:proxy-)?authorization\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?(?:bearer|basic|digest|token|negotiate|apikey)\s{1,3})[^\s"',;\\]{1,4096}/gi,
     `$1${HIDDEN}`,
+    ASSIGNED,
   ],
   [/\b(bearer\s{1,3})(?!realm|error|scope)(?=\S{0,200}[\d._=+/]|\S{20})[\w.~+/=-]{6,4096}/gi, `$1${HIDDEN}`],
   [/\b(basic\s{1,3})(?=[\w+/]{0,200}[\d=+/]|[\w+/]{20})[\w+/]{8,4096}={0,2}/gi, `$1${HIDDEN}`],
@@ -81,26 +86,37 @@ const RULES: readonly (readonly [RegExp, Replacement])[] = [
   [
     /([?&][\w.-]{0,40}(?:key|token|secret|sig|signature|password|passwd|auth|credential|code)=)[^&\s#"'<>]{1,4096}/gi,
     `$1${HIDDEN}`,
+    ASSIGNED,
   ],
   // ACP's form of an environment: {"name":"API_KEY","value":"…"}.
   [
     /("name"\s{0,3}:\s{0,3}"[^"\n]{0,60}(?:key|token|secret|passw(?:or)?d|credential|auth)[^"\n]{0,20}"\s{0,3},\s{0,3}"value"\s{0,3}:\s{0,3}")[^"\n]{1,4096}/gi,
     `$1${HIDDEN}`,
+    ASSIGNED,
   ],
-  [new RegExp(`(${ANY_PREFIX}${SECRET_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "gi"), hideValue],
-  [new RegExp(`((?<![A-Z0-9_])${ENV_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "g"), hideValue],
-  [new RegExp(`(${PREFIX}${WEAK_NAME}${SEPARATOR})${NOT_A_VALUE}${LOOKS_SECRET}(${VALUE})`, "gi"), hideValue],
+  [
+    new RegExp(`(${ANY_PREFIX}${SECRET_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "gi"),
+    hideValue,
+    ASSIGNED,
+  ],
+  [
+    new RegExp(`((?<![A-Z0-9_])${ENV_NAME}(?:_?\\d{1,3})?${SEPARATOR})${NOT_A_VALUE}(${VALUE})`, "g"),
+    hideValue,
+    ASSIGNED,
+  ],
+  [new RegExp(`(${PREFIX}${WEAK_NAME}${SEPARATOR})${NOT_A_VALUE}${LOOKS_SECRET}(${VALUE})`, "gi"), hideValue, ASSIGNED],
   [
     new RegExp(
       `((?<![\\w.-])[\\w.-]{1,40}?(?:Token|Key|Secret)${SEPARATOR})${NOT_A_VALUE}${LOOKS_SECRET}(${VALUE})`,
       "g",
     ),
     hideValue,
+    ASSIGNED,
   ],
-  [new RegExp(`(${PREFIX}token=)${NOT_A_VALUE}(${VALUE})`, "gi"), hideValue],
+  [new RegExp(`(${PREFIX}token=)${NOT_A_VALUE}(${VALUE})`, "gi"), hideValue, ASSIGNED],
   [/(?<![\w-])(--?(?:[\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)[ =])(?!-)(\S{6,4096})/gi, hideValue],
   // Private paths: whose machine this is, nobody else needs to know.
-  [/\b[A-Za-z]:(\\{1,2}|\/)Users\1(?:[^\\/\r\n"'`:;,<>|]{1,64}(?=\\)|[^\\/\s"'`:;,<>|]{1,64})/gi, "~"],
+  [/\b[A-Za-z]:(\\{1,2}|\/)Users\1(?:[^\\/\r\n"'`:;,<>|]{1,64}(?=\\)|[^\\/\s"'`:;,<>|]{1,64})/gi, "~", ASSIGNED],
   [
     /(?:(?<![\w~.-])|(?<=(?<!\S)-[A-Za-z]))(?:\/mnt\/[a-z]|\/export|\/var|\/System\/Volumes\/Data)?\/(?:home|Users)\/[^/\s"'`:;,()<>[\]{}|]{1,64}/g,
     "~",
@@ -110,8 +126,10 @@ const RULES: readonly (readonly [RegExp, Replacement])[] = [
 
 /** The text without credentials and private paths. Applied twice, it changes nothing more. */
 export function redact(text: string): string {
+  const assigns = ASSIGNMENT.test(text);
   let scrubbed = text;
-  for (const [pattern, replacement] of RULES) {
+  for (const [pattern, replacement, assigned] of RULES) {
+    if (assigned && !assigns) continue;
     scrubbed =
       typeof replacement === "string" ? scrubbed.replace(pattern, replacement) : scrubbed.replace(pattern, replacement);
   }
