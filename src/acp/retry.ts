@@ -59,6 +59,8 @@ export async function withRetries(attempt: (n: number) => Promise<Decision>, opt
         retries: options.retries,
         minTimeout: 0,
         signal: options.signal,
+        // A bug of ours says nothing about what the harness did with the prompt.
+        shouldRetry: ({ error }) => error instanceof AttemptEnded,
         onFailedAttempt: async ({ error, attemptNumber }) => {
           if (!(error instanceof AttemptEnded)) return;
           const { decision, delayMs } = error;
