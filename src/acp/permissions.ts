@@ -90,6 +90,7 @@ export function readPermissionRequest(sessionId: string, params: Frame, tools: T
     title: air.title ?? str(inline["title"]) ?? call?.title ?? "",
     ...(air.description === undefined ? {} : { description: air.description }),
     ...(call === undefined ? {} : { kind: call.kind, rawInput: call.rawInput }),
+    ...(call?.mcpServer === undefined ? {} : { mcpServer: call.mcpServer }),
     paths: call?.paths ?? [],
     options,
     isQuestion: isQuestion(options, params["_meta"], toolCallId),

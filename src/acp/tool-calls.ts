@@ -21,6 +21,8 @@ export interface ToolCall {
   rawInput?: unknown;
   rawOutput?: unknown;
   exitCode?: number;
+  /** The server of an MCP tool; empty when the frame says that it is one, and not for certain of which. */
+  mcpServer?: string;
 }
 
 const STATUS: Readonly<Record<string, ToolStatus>> = {
@@ -89,6 +91,8 @@ function merge(call: ToolCall, update: Frame): void {
     call.paths = update["locations"].map(pathOf).filter((path) => path !== undefined);
   if (update["rawInput"] !== undefined) call.rawInput = update["rawInput"];
   if (update["rawOutput"] !== undefined) call.rawOutput = update["rawOutput"];
+  const mcpServer = readMcpServer(update["_meta"]);
+  if (mcpServer !== undefined) call.mcpServer = mcpServer;
   const exitCode = readExitCode(update);
   if (exitCode !== undefined) call.exitCode = exitCode;
 }
@@ -98,6 +102,17 @@ function readExitCode(update: Frame): number | undefined {
   const exit = field(update["_meta"], "terminal_exit");
   const output = update["rawOutput"];
   return num(field(exit, "exit_code")) ?? num(field(output, "exit_code")) ?? num(field(output, "exitCode"));
+}
+
+/** `_meta.claudeCode.mcpServer`, else the tool name `mcp__SERVER__TOOL`, which names no server when either holds `__`. */
+function readMcpServer(meta: unknown): string | undefined {
+  const claude = field(meta, "claudeCode");
+  const server = field(claude, "mcpServer");
+  const named = str(server) ?? str(field(server, "name"));
+  if (named !== undefined) return named;
+  const [prefix, name = "", ...tool] = (str(field(claude, "toolName")) ?? "").split("__");
+  if (prefix !== "mcp") return undefined;
+  return tool.length === 1 ? name : "";
 }
 
 function pathOf(location: unknown): string | undefined {

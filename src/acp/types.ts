@@ -33,6 +33,8 @@ export interface PermissionRequest {
   readonly rawInput?: unknown;
   /** Absolute paths that the tool-call frame names. */
   readonly paths: readonly string[];
+  /** The MCP server of the tool, from the tool-call frame; empty when it is an MCP tool and its server is not certain. */
+  readonly mcpServer?: string;
   readonly options: readonly PermissionOption[];
   /** The request asks a question instead of permission (kiro V3): never answered automatically. */
   readonly isQuestion: boolean;
@@ -90,6 +92,8 @@ export type TurnEventBody =
       readonly rawInput?: unknown;
       readonly rawOutput?: unknown;
       readonly exitCode?: number;
+      /** The server of an MCP tool; empty when it is not certain. */
+      readonly mcpServer?: string;
     }
   | {
       readonly type: "diff";

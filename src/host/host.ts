@@ -22,6 +22,7 @@ import { ostlerPaths } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { createPermissionPolicy } from "./permissions.ts";
 import type { AskPerson } from "./permissions.ts";
+import type { PolicyRules } from "./policy-rules.ts";
 import { profileOfCommand } from "./profile.ts";
 import { resolveCommand } from "./resolve.ts";
 import { UsageError } from "./usage-error.ts";
@@ -52,6 +53,8 @@ export interface OpenRuntimeOptions {
   readonly cwd?: string;
   /** Default: the configuration's. */
   readonly approve?: Approval;
+  /** Rules of a policy file, in place of `approve`. */
+  readonly rules?: PolicyRules;
   /** Folders besides `cwd` in which reading is approved. */
   readonly additionalDirectories?: readonly string[];
   /** Asks a person about what is not approved by itself. */
@@ -133,7 +136,8 @@ class ComposedHost implements Host {
       throw notInstalled(sentence, `Searched:\n${searched.join("\n")}`);
     }
     const backend = backendFor(selection.backend, settings);
-    const approve = options.approve ?? this.config.approve;
+    // Under rules the agent has to ask about everything, for only they know what is harmless.
+    const approve = options.rules === undefined ? (options.approve ?? this.config.approve) : "reads";
     const { timeouts, limits } = this.config;
     const runtime = await createRuntime({
       backend,

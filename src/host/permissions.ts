@@ -1,44 +1,74 @@
 /**
- * Answers permission questions without a person: everything, reading and searching inside the workspace, or nothing.
+ * Answers permission questions without a person: everything, reading and searching inside the workspace, nothing, or
+ * what the rules of a policy file say.
  * The evidence is the tool-call frame; the title never is, for the model writes it. It never picks an `always` option,
  * never answers a question that is not about permission, and what it does not know it denies.
  */
 import { rejectAnswer } from "../acp/permissions.ts";
 import type { Approval, PermissionPolicy } from "../acp/ports.ts";
 import type { PermissionAnswer, PermissionRequest } from "../acp/types.ts";
+import { decidePolicy } from "./decide-policy.ts";
+import type { PolicyRules } from "./policy-rules.ts";
+import { readToolEvidence } from "./tool-evidence.ts";
 import { isInside, readReachedPaths } from "./workspace-paths.ts";
 
 /** Puts a question to a person. Resolves to an offered option id, or null for "no". */
 export type AskPerson = (request: PermissionRequest, signal: AbortSignal) => Promise<string | null>;
 
-/** Builds the policy of a run. With `ask`, what would be denied is put to a person, except under `none`. */
+/** Why a request is not approved by itself, and whether a person may approve it all the same. */
+interface Objection {
+  readonly reason: string;
+  readonly mayAsk: boolean;
+}
+
+/**
+ * Builds the policy of a run; `rules` replace `approve`. With `ask`, what is not approved is put to a person, except
+ * under `none` and where a rule denies.
+ */
 export function createPermissionPolicy(options: {
   readonly approve: Approval;
+  readonly rules?: PolicyRules;
   readonly workspace: string;
   readonly additionalDirectories?: readonly string[];
   readonly ask?: AskPerson;
 }): PermissionPolicy {
-  const { approve, workspace, additionalDirectories = [], ask } = options;
+  const { approve, rules, workspace, additionalDirectories = [], ask } = options;
   const folders = [workspace, ...additionalDirectories];
   return async (request, signal) => {
     const once = request.options.find(({ kind }) => kind === "allow_once");
-    const objection = await findObjection(request, approve, folders);
-    if (once !== undefined && objection === undefined)
-      return { action: "select", optionId: once.optionId, denied: false };
-    if (ask !== undefined && approve !== "none") return personsAnswer(request, await ask(request, signal));
-    return rejectAnswer(request, objection ?? "The agent offers no way to allow it just once");
+    const found = await (rules === undefined
+      ? findObjection(request, approve, folders)
+      : findObjectionByRules(request, rules, folders));
+    if (once !== undefined && found === undefined) return { action: "select", optionId: once.optionId, denied: false };
+    const { reason, mayAsk } = found ?? { reason: "The agent offers no way to allow it just once", mayAsk: true };
+    if (ask !== undefined && mayAsk) return personsAnswer(request, await ask(request, signal));
+    return rejectAnswer(request, reason);
   };
 }
 
-/** Why the request is not approved by itself, as a sentence; undefined when it may be. */
+const QUESTION = "It is a question for a person, and nobody is here to answer it";
+
 async function findObjection(
   request: PermissionRequest,
   approve: Approval,
   folders: readonly string[],
-): Promise<string | undefined> {
-  if (request.isQuestion) return "It is a question for a person, and nobody is here to answer it";
-  if (approve === "none") return "Nothing is approved without a person";
-  return approve === "all" ? undefined : objectionToReading(request, folders);
+): Promise<Objection | undefined> {
+  const mayAsk = approve !== "none";
+  if (request.isQuestion) return { reason: QUESTION, mayAsk };
+  if (approve === "none") return { reason: "Nothing is approved without a person", mayAsk };
+  const reason = approve === "all" ? undefined : await objectionToReading(request, folders);
+  return reason === undefined ? undefined : { reason, mayAsk };
+}
+
+async function findObjectionByRules(
+  request: PermissionRequest,
+  rules: PolicyRules,
+  folders: readonly string[],
+): Promise<Objection | undefined> {
+  if (request.isQuestion) return { reason: QUESTION, mayAsk: true };
+  const { word, reason } = decidePolicy(rules, await readToolEvidence(request, folders));
+  if (word === "allow") return undefined;
+  return word === "deny" ? { reason, mayAsk: false } : { reason: `${reason}, and nobody is here to ask`, mayAsk: true };
 }
 
 async function objectionToReading(request: PermissionRequest, folders: readonly string[]): Promise<string | undefined> {

@@ -12,6 +12,8 @@ export interface ReachedPaths {
   readonly paths: readonly string[];
   /** A search pattern leaves its folder by itself, or the input is too deep to be read whole. */
   readonly isOpenEnded: boolean;
+  /** Some of the input was not looked at. */
+  readonly isTooDeep: boolean;
   /** A program would run, whatever the call is labelled as (codex labels `cat file` as reading). */
   readonly runsCommand: boolean;
 }
@@ -29,10 +31,11 @@ const MAX_VALUES = 1000;
 export function readReachedPaths(rawInput: unknown): ReachedPaths {
   const paths: string[] = [];
   let isOpenEnded = false;
+  let isTooDeep = false;
   let runsCommand = false;
   let values = 0;
   const visit = (value: unknown, key: string, depth: number): void => {
-    if (depth > MAX_DEPTH || ++values > MAX_VALUES) isOpenEnded = true;
+    if (depth > MAX_DEPTH || ++values > MAX_VALUES) isTooDeep = true;
     else if (Array.isArray(value)) for (const element of value) visit(element, key, depth + 1);
     else if (typeof value === "object" && value !== null) {
       for (const [name, inner] of Object.entries(value)) visit(inner, name, depth + 1);
@@ -41,15 +44,42 @@ export function readReachedPaths(rawInput: unknown): ReachedPaths {
     if (COMMAND_KEY.test(key)) runsCommand = true;
   };
   visit(rawInput, "", 0);
-  return { paths, isOpenEnded, runsCommand };
+  return { paths, isOpenEnded: isOpenEnded || isTooDeep, isTooDeep, runsCommand };
+}
+
+/** Where a path lies: below one of the folders (relative to it), or outside of all (absolute). */
+export interface Place {
+  readonly isInside: boolean;
+  readonly path: string;
+}
+
+/** A path with every symbolic link followed (undefined when that cannot be told), and as it was written. */
+export interface PlacedPath {
+  readonly real: Place | undefined;
+  readonly written: Place;
+}
+
+/** Finds out where a path lies. A relative one is meant from the first of the folders. */
+export async function placePath(path: string, folders: readonly string[]): Promise<PlacedPath> {
+  const absolute = toAbsolute(path, folders[0] ?? sep);
+  const target = await resolveLinks(absolute);
+  const found = await Promise.all(folders.map((folder) => resolveLinks(resolve(folder))));
+  const roots = found.filter((root) => root !== undefined);
+  const lexical = folders.map((folder) => resolve(folder));
+  return {
+    real: target === undefined ? undefined : placeIn(roots, target),
+    written: placeIn([...lexical, ...roots], absolute),
+  };
 }
 
 /** Whether the path, with every symbolic link followed, lies in one of the folders. Relative to the first of them. */
 export async function isInside(path: string, folders: readonly string[]): Promise<boolean> {
-  const target = await resolveLinks(toAbsolute(path, folders[0] ?? sep));
-  if (target === undefined) return false;
-  const roots = await Promise.all(folders.map((folder) => resolveLinks(resolve(folder))));
-  return roots.some((root) => root !== undefined && contains(root, target));
+  return (await placePath(path, folders)).real?.isInside ?? false;
+}
+
+function placeIn(roots: readonly string[], path: string): Place {
+  const root = roots.find((candidate) => contains(candidate, path));
+  return root === undefined ? { isInside: false, path } : { isInside: true, path: relative(root, path) };
 }
 
 function toAbsolute(path: string, folder: string): string {

@@ -23,6 +23,9 @@ export function readAskRequest(argv: readonly string[]): AskRequest {
   if (options.profile !== undefined && options.agent === undefined) {
     throw new UsageError("--profile says whose habits --agent has; it means nothing without --agent");
   }
+  if (options.approve !== undefined && options["permission-policy"] !== undefined) {
+    throw new UsageError("--approve and --permission-policy both say what is allowed; give one of them");
+  }
   return { options, words, format: readFormat(options), configOptions: readConfigOptions(options["config-option"]) };
 }
 

@@ -6,6 +6,7 @@ import type { Config } from "../../host/config-defaults.ts";
 import { createHost } from "../../host/host.ts";
 import type { AskPerson } from "../../host/permissions.ts";
 import type { WireTap } from "../../acp/ports.ts";
+import type { PolicyRules } from "../../host/policy-rules.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import type { CardWords } from "../shared/failure-card.ts";
 import type { AskRequest } from "./ask-request.ts";
@@ -47,6 +48,7 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
   const mcpServers = await readMcpOption(options.mcp, io.cwd);
   presenter.begin(run.backend || "ostler");
 
+  const rules = await readPolicyOption(options["permission-policy"], io.cwd);
   const tap = await openTraceOption(run);
   const configFile = options.config === undefined ? undefined : resolve(io.cwd, options.config);
   const host = run.resources.use(
@@ -59,7 +61,7 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
     cwd: workspace,
     additionalDirectories,
     isTty: io.stdout.isTTY === true,
-    ...given({ tap }),
+    ...given({ tap, rules }),
     signal: interrupt.signal,
     ...(await personToAsk(run)),
   });
@@ -120,6 +122,12 @@ async function readMcpOption(files: readonly string[], cwd: string): Promise<rea
   if (files.length === 0) return [];
   const { readMcpServers } = await import("./mcp-file.ts");
   return readMcpServers(files, cwd);
+}
+
+async function readPolicyOption(file: string | undefined, cwd: string): Promise<PolicyRules | undefined> {
+  if (file === undefined) return undefined;
+  const { readPolicyFile } = await import("../../host/policy-file.ts");
+  return readPolicyFile(resolve(cwd, file));
 }
 
 async function openTraceOption({ request, io, presenter, resources }: Run): Promise<WireTap | undefined> {

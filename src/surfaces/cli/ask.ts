@@ -79,7 +79,7 @@ function exitCodeOf(outcome: TurnOutcome, { request, interrupt, personSaidNo }: 
   return decideExitCode({
     outcome: outcome.kind,
     denied: outcome.denied.length > personSaidNo,
-    denialWanted: request.options.approve === "none",
+    denialWanted: request.options.approve === "none" || request.options["permission-policy"] !== undefined,
     ...(outcome.kind === "failed" && { failureKind: outcome.failure.kind }),
     ...(signal !== undefined && { signal }),
   });

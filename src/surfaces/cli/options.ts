@@ -158,6 +158,12 @@ export const ASK_OPTIONS = {
     group: "Safety",
     describe: "Which permission requests to grant (default: reads = reading and searching inside the workspace)",
   },
+  "permission-policy": {
+    type: "text",
+    value: "FILE",
+    group: "Safety",
+    describe: "Rules that allow, deny or ask, instead of --approve",
+  },
 
   ...GENERAL_OPTIONS,
 } as const satisfies OptionTable;

@@ -12,7 +12,7 @@ export interface ExitFacts {
   readonly failureKind?: FailureKind;
   /** Some permission request was answered with a no. */
   readonly denied: boolean;
-  /** The person asked for denials (`--approve none` on the command line), so that one is no surprise. */
+  /** The person asked for denials (`--approve none` or a policy file on the command line), so that one is no surprise. */
   readonly denialWanted: boolean;
   /** The signal that stopped the run. */
   readonly signal?: StopSignal;

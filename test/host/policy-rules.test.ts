@@ -1,0 +1,262 @@
+/** What a policy file decides about a tool call, from the file on disk to the answer. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { PermissionOption, PermissionRequest } from "../../src/acp/types.ts";
+import { createPermissionPolicy } from "../../src/host/permissions.ts";
+import { readPolicyFile } from "../../src/host/policy-file.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "ostler-policy-")));
+const workspace = join(root, "workspace");
+mkdirSync(join(workspace, "src"), { recursive: true });
+writeFileSync(join(workspace, ".env"), "");
+writeFileSync(join(root, "secret"), "");
+symlinkSync(join(workspace, ".env"), join(workspace, "src/harmless"));
+symlinkSync(join(root, "secret"), join(workspace, "src/out"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** As claude-agent-acp 0.101.0 offers them: an `always` first. */
+const options: readonly PermissionOption[] = [
+  { optionId: "always", name: "Yes, always", kind: "allow_always" },
+  { optionId: "once", name: "Yes", kind: "allow_once" },
+  { optionId: "no", name: "No", kind: "reject_once" },
+];
+type Call = Partial<PermissionRequest>;
+let files = 0;
+
+function policyFile(policy: object | string): string {
+  const file = join(root, `policy-${(files += 1)}.json`);
+  writeFileSync(file, typeof policy === "string" ? policy : JSON.stringify(policy));
+  return file;
+}
+
+/** The word and the reason, without a person; `ask` = a person would have been asked. */
+async function decide(policy: object, call: Call) {
+  let asked = false;
+  const base = { approve: "reads", rules: readPolicyFile(policyFile(policy)), workspace } as const;
+  const request = {
+    sessionId: "s",
+    toolCallId: "t",
+    title: "git status",
+    paths: [],
+    options,
+    isQuestion: false,
+    ...call,
+  };
+  const withPerson = createPermissionPolicy({
+    ...base,
+    ask: async () => {
+      asked = true;
+      return null;
+    },
+  });
+  const answer = await withPerson(request, new AbortController().signal);
+  if (answer.action === "select" && answer.optionId === "once") return "allow";
+  expect(answer).toMatchObject({ action: "select", optionId: "no", denied: true });
+  return asked ? "ask" : "deny";
+}
+
+const run = (command: unknown, more: object = {}): Call => ({ kind: "execute", rawInput: { command, ...more } });
+const read = (path: string): Call => ({ kind: "read", paths: [path] });
+const fetch = (url: string): Call => ({ kind: "fetch", rawInput: { url } });
+
+const allowGit = { allow: [{ command: ["git status", "npm test"] }] };
+const denyPush = { default: "allow", deny: [{ command: "git push" }] };
+const allowSource = { allow: [{ inside: "src/**" }] };
+const denyEnv = { default: "allow", deny: [{ inside: ["**/.env"] }] };
+const allowHost = { allow: [{ host: ["docs.rs", "*.example.com"] }] };
+const denyHost = { default: "allow", deny: [{ host: "evil.example" }] };
+const allowMcp = { allow: [{ mcp: "tracker" }] };
+
+test.each([
+  // Commands, to allow: word by word.
+  { policy: allowGit, call: run("git status"), word: "allow" },
+  { policy: allowGit, call: run("git status --short"), word: "allow" },
+  { policy: allowGit, call: run("npm test"), word: "allow" },
+  { policy: allowGit, call: run(["git", "status"]), word: "allow" },
+  { policy: allowGit, call: run("git", { args: ["status"] }), word: "allow" },
+  // codex wraps every command (recordings codex-acp 2.6.0).
+  { policy: allowGit, call: run("/bin/bash -lc 'git status'", { cwd: workspace }), word: "allow" },
+  { policy: allowGit, call: run("/bin/bash -lc 'git push'"), word: "deny" },
+  { policy: allowGit, call: run("git statusx"), word: "deny" },
+  { policy: allowGit, call: run("git"), word: "deny" },
+  { policy: allowGit, call: run("echo git status"), word: "deny" },
+  { policy: allowGit, call: run("PATH=/evil git status"), word: "deny" },
+  { policy: allowGit, call: run("git 'status"), word: "deny" },
+  { policy: allowGit, call: run("'git status'"), word: "deny" },
+  { policy: allowGit, call: run("git", { args: ["push"] }), word: "deny" },
+  { policy: allowGit, call: run("git status", { env: { GIT_PAGER: "evil" } }), word: "deny" },
+  { policy: allowGit, call: run({ run: "git status" }), word: "deny" },
+  { policy: allowGit, call: run(undefined), word: "deny" },
+  ...[";", "&&", "|", "&", ">", "<", "$(x)", "`x`", "(", ")", "\n", "\\"].map((sign) => ({
+    policy: allowGit,
+    call: run(`git status ${sign} rm x`),
+    word: "deny",
+  })),
+  { policy: allowGit, call: run("/bin/bash -lc 'git status; rm x'"), word: "deny" },
+  { policy: allowGit, call: run("git status", { steps: [{ cmd: "rm x" }] }), word: "deny" },
+  { policy: allowGit, call: { kind: "execute", title: "git status" }, word: "deny" },
+
+  // Commands, to deny: wherever one may stand.
+  { policy: denyPush, call: run("git status"), word: "allow" },
+  { policy: denyPush, call: run("git push"), word: "deny" },
+  { policy: denyPush, call: run("git -C x push --force"), word: "deny" },
+  { policy: denyPush, call: run("cd x && git push"), word: "deny" },
+  { policy: denyPush, call: run("make; (git push)"), word: "deny" },
+  { policy: denyPush, call: run('g"it" pu\\sh'), word: "deny" },
+  { policy: denyPush, call: run("/usr/bin/git push"), word: "deny" },
+  { policy: denyPush, call: run("env A=1 sudo -E timeout 5 git push"), word: "deny" },
+  { policy: denyPush, call: run("/bin/bash -lc 'git push'"), word: "deny" },
+  { policy: denyPush, call: run(["bash", "-c", "git push"]), word: "deny" },
+  { policy: denyPush, call: run("$X push"), word: "deny" },
+  { policy: denyPush, call: run("$(echo git) push"), word: "deny" },
+  { policy: denyPush, call: run("base64 -d x | sh"), word: "deny" },
+  { policy: denyPush, call: run(42), word: "deny" },
+  { policy: denyPush, call: { kind: "read", paths: ["a"], rawInput: { cmd: "git push" } }, word: "deny" },
+  { policy: denyPush, call: { kind: "edit", title: "git push", paths: ["src/a"] }, word: "allow" },
+
+  // Paths.
+  { policy: allowSource, call: read("src/a/b.ts"), word: "allow" },
+  { policy: allowSource, call: read("src"), word: "allow" },
+  { policy: allowSource, call: { kind: "edit", paths: [join(workspace, "src/a.ts")] }, word: "allow" },
+  { policy: allowSource, call: read("README.md"), word: "deny" },
+  { policy: allowSource, call: read("src/../.env"), word: "deny" },
+  { policy: allowSource, call: read("src/harmless"), word: "deny" },
+  { policy: allowSource, call: read("src/out"), word: "deny" },
+  { policy: allowSource, call: read("/src/a"), word: "deny" },
+  { policy: allowSource, call: { kind: "edit", paths: ["src/a"], rawInput: { path: "b" } }, word: "deny" },
+  { policy: allowSource, call: { kind: "read" }, word: "deny" },
+  { policy: allowSource, call: run("cat x", { cwd: join(workspace, "src") }), word: "deny" },
+  { policy: allowSource, call: { kind: "other", rawInput: { path: "src/a" } }, word: "deny" },
+  { policy: { allow: [{ outside: "/etc/*" }] }, call: read("/etc/hosts"), word: "allow" },
+  { policy: { allow: [{ outside: "/etc/*" }] }, call: read("/etc/ssl/key"), word: "deny" },
+  { policy: { allow: [{ inside: "**" }] }, call: { kind: "search", rawInput: { pattern: "TODO" } }, word: "allow" },
+  { policy: { allow: [{ inside: "**" }] }, call: { kind: "search", rawInput: { pattern: "../**" } }, word: "deny" },
+  { policy: denyEnv, call: read("src/a"), word: "allow" },
+  { policy: denyEnv, call: read(".env"), word: "deny" },
+  { policy: denyEnv, call: read("src/.ENV"), word: "deny" },
+  { policy: denyEnv, call: read("src/harmless"), word: "deny" },
+  { policy: denyEnv, call: { kind: "read" }, word: "deny" },
+  { policy: { default: "allow", deny: [{ outside: "**" }] }, call: read("src/out"), word: "deny" },
+  { policy: { default: "allow", deny: [{ outside: "**" }] }, call: read("~/.ssh/id"), word: "deny" },
+
+  // Hosts.
+  { policy: allowHost, call: fetch("https://docs.rs/zod"), word: "allow" },
+  { policy: allowHost, call: fetch("https://API.example.com./x"), word: "allow" },
+  { policy: allowHost, call: fetch("https://example.com/"), word: "deny" },
+  { policy: allowHost, call: fetch("https://docs.rs@evil.example/"), word: "deny" },
+  { policy: allowHost, call: fetch("https://docs.rs.evil.example/"), word: "deny" },
+  { policy: allowHost, call: { kind: "fetch", rawInput: { query: "docs.rs" } }, word: "deny" },
+  { policy: allowHost, call: { kind: "fetch", rawInput: { urls: ["https://docs.rs", "https://a.b"] } }, word: "deny" },
+  { policy: allowHost, call: run("curl", { url: "https://docs.rs" }), word: "deny" },
+  { policy: denyHost, call: fetch("https://docs.rs"), word: "allow" },
+  { policy: denyHost, call: fetch("https://EVIL.example:8443/x"), word: "deny" },
+  { policy: denyHost, call: fetch("http://[bad"), word: "deny" },
+  { policy: denyHost, call: { kind: "fetch" }, word: "deny" },
+
+  // MCP servers: the frame says which, the input and the title only claim it.
+  { policy: allowMcp, call: { kind: "other", mcpServer: "tracker" }, word: "allow" },
+  { policy: allowMcp, call: { kind: "other", mcpServer: "shell" }, word: "deny" },
+  { policy: allowMcp, call: { kind: "other", mcpServer: "" }, word: "deny" },
+  { policy: allowMcp, call: { kind: "other", title: "mcp__tracker__x" }, word: "deny" },
+  { policy: allowMcp, call: { kind: "other", rawInput: { server: "tracker" } }, word: "deny" },
+  { policy: { allow: [{ kind: "read" }] }, call: { kind: "read", mcpServer: "tracker" }, word: "deny" },
+  { policy: { default: "allow", deny: [{ mcp: "shell" }] }, call: { kind: "other", mcpServer: "" }, word: "deny" },
+  {
+    policy: { default: "allow", deny: [{ mcp: "shell" }] },
+    call: { kind: "other", rawInput: { server: "shell" } },
+    word: "deny",
+  },
+
+  // Kinds.
+  { policy: { allow: [{ kind: ["read", "search"] }] }, call: read("/etc/hosts"), word: "allow" },
+  { policy: { allow: [{ kind: "read" }] }, call: { kind: "read", rawInput: { command: "cat a" } }, word: "deny" },
+  { policy: { allow: [{ kind: "execute" }] }, call: run("anything; at all"), word: "allow" },
+  { policy: { allow: [{ kind: "read" }] }, call: {}, word: "deny" },
+  { policy: { default: "allow" }, call: {}, word: "ask" },
+  { policy: { default: "allow", deny: [{ kind: "edit" }] }, call: {}, word: "deny" },
+
+  // All conditions of a rule; deny over ask over allow; the default.
+  { policy: { allow: [{ kind: "edit", inside: "src/**" }] }, call: read("src/a"), word: "deny" },
+  { policy: { allow: [{ kind: "edit", inside: "src/**" }] }, call: { kind: "edit", paths: ["src/a"] }, word: "allow" },
+  { policy: { allow: [{ kind: "read" }], ask: [{ inside: "src/**" }] }, call: read("src/a"), word: "ask" },
+  { policy: { ask: [{ kind: "read" }], deny: [{ inside: "src/**" }] }, call: read("src/a"), word: "deny" },
+  { policy: { default: "ask" }, call: read("src/a"), word: "ask" },
+  { policy: {}, call: read("src/a"), word: "deny" },
+  { policy: { default: "allow" }, call: { ...read("src/a"), isQuestion: true }, word: "ask" },
+])("$policy decides $call: $word", async ({ policy, call, word }) => {
+  expect(await decide(policy, call)).toBe(word);
+});
+
+test.each([
+  {
+    from: "a rule that asks",
+    policy: { ask: [{ kind: "read" }] },
+    reason: "The permission policy leaves it to a person (ask rule 1), and nobody is here to ask",
+  },
+  {
+    from: "a rule that denies",
+    policy: { deny: [{ mcp: "x" }, { kind: "read" }] },
+    reason: "The permission policy denies it (deny rule 2)",
+  },
+  { from: "no rule", policy: {}, reason: "No rule of the permission policy allows it" },
+])("without a person it is denied, with the reason: $from", async ({ policy, reason }) => {
+  const decideAlone = createPermissionPolicy({ approve: "all", rules: readPolicyFile(policyFile(policy)), workspace });
+  const request = {
+    sessionId: "s",
+    toolCallId: "t",
+    title: "",
+    paths: ["a"],
+    kind: "read",
+    options,
+    isQuestion: false,
+  };
+  expect(await decideAlone(request, new AbortController().signal)).toEqual({
+    action: "select",
+    optionId: "no",
+    denied: true,
+    reason,
+  });
+});
+
+test.each([
+  { from: "no JSON", policy: "{", sentence: /is not valid JSON$/ },
+  { from: "a list", policy: "[]", sentence: /the file must hold one JSON object$/ },
+  { from: "an unknown word", policy: { alow: [] }, sentence: /alow is not a setting \(did you mean "allow"\?\)$/ },
+  {
+    from: "an unknown condition",
+    policy: { deny: [{ comand: "x" }] },
+    sentence: /deny\.0\.comand is not a setting \(did you mean "command"\?\)$/,
+  },
+  {
+    from: "an unknown kind",
+    policy: { deny: [{ kind: "reed" }] },
+    sentence: /deny\.0\.kind must be one or more of read, /,
+  },
+  {
+    from: "a rule without a condition",
+    policy: { allow: [{}] },
+    sentence: /allow\.0 must be an object with at least one of kind, /,
+  },
+  { from: "an unknown default", policy: { default: "maybe" }, sentence: /default must be one of allow, ask, deny$/ },
+  { from: "a loose gate", policy: { gate: "optional" }, sentence: /gate must be "required" or absent$/ },
+  {
+    from: "a pattern that means more elsewhere",
+    policy: { deny: [{ inside: "*.{env,key}" }] },
+    sentence: /deny\.0\.inside must be a pattern/,
+  },
+  { from: "inside, from the root", policy: { deny: [{ inside: "/etc/**" }] }, sentence: /deny\.0\.inside must be/ },
+  {
+    from: "a URL as host",
+    policy: { allow: [{ host: "https://a.b/c" }] },
+    sentence: /allow\.0\.host must be a host name/,
+  },
+  { from: "an empty command", policy: { allow: [{ command: " " }] }, sentence: /allow\.0\.command must be/ },
+])("not used at all: $from", ({ policy, sentence }) => {
+  expect(() => readPolicyFile(policyFile(policy))).toThrow(sentence);
+});
+
+test("not used at all: no such file", () => {
+  expect(() => readPolicyFile(join(root, "none.json"))).toThrow(/^The permission policy \S+ does not exist$/);
+});
