@@ -1,5 +1,5 @@
 /** Starts a scripted agent as a real child through `createRuntime`, prompts it, and keeps what came of it. */
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenSessionOptions } from "../../src/acp/open-session.ts";
@@ -33,6 +33,8 @@ export interface Started extends AsyncDisposable {
   /** What the failure sink was told, in order. */
   readonly sunk: readonly Failure[];
   open(options?: Partial<OpenSessionOptions>): Promise<Session>;
+  /** Creates a file in the agent's folder, for `untilFile`. */
+  touch(name: string): void;
 }
 
 /** Starts the agent; it is stopped when the scope that holds it ends. */
@@ -54,6 +56,7 @@ export async function start(scenario: Scenario, options: StartOptions = {}): Pro
     log,
     sunk,
     open: (open = {}) => runtime.openSession({ cwd, ...open }),
+    touch: (name) => writeFileSync(join(cwd, name), ""),
     [Symbol.asyncDispose]: () => runtime.stop(),
   };
 }

@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AcpProcessDied } from "../../src/errors/acp-error.ts";
 import { isRunning, play, start } from "../acp/drive.ts";
@@ -63,7 +61,7 @@ describe("an agent that does not read any more fails its own prompt soon, and no
     expect(promptsIn(agent.log)).toHaveLength(1);
     await agent.runtime.stop();
     expect(isRunning(agent.runtime.pid)).toBe(false);
-    writeFileSync(join(dirname(other.log), "go"), "");
+    other.touch("go");
     expect((await otherTurn).outcome).toMatchObject({ kind: "completed", text: "other works" });
   });
 });
