@@ -77,7 +77,10 @@ function unknownOptionSentence(key: string, argv: readonly string[], specs: read
       key,
       specs.map(([name]) => name),
     ) ?? shortForm(key, specs);
-  const hint = nearest === undefined ? 'words that start with a dash stand after "--"' : `did you mean --${nearest}?`;
+  const hint =
+    nearest === undefined
+      ? '--help lists all, and words that start with a dash stand after "--"'
+      : `did you mean --${nearest}?`;
   return `Unknown option ${typed ?? `--${key}`}; ${hint}`;
 }
 

@@ -60,11 +60,26 @@ test.each([
   { argv: ["--formt", "json"], sentence: "Unknown option --formt; did you mean --format?" },
   { argv: ["--idletimeout=3"], sentence: "Unknown option --idletimeout; did you mean --idle-timeout?" },
   { argv: ["-bcodex"], sentence: "Unknown option -bcodex; did you mean --backend?" },
-  { argv: ["--zzzz", "word"], sentence: 'Unknown option --zzzz; words that start with a dash stand after "--"' },
-  { argv: ["-5", "degrees"], sentence: 'Unknown option -5; words that start with a dash stand after "--"' },
-  { argv: ["--no-json"], sentence: 'Unknown option --no-json; words that start with a dash stand after "--"' },
-  { argv: ["--session", "a"], sentence: 'Unknown option --session; words that start with a dash stand after "--"' },
-  { argv: ["--continue"], sentence: 'Unknown option --continue; words that start with a dash stand after "--"' },
+  {
+    argv: ["--zzzz", "word"],
+    sentence: 'Unknown option --zzzz; --help lists all, and words that start with a dash stand after "--"',
+  },
+  {
+    argv: ["-5", "degrees"],
+    sentence: 'Unknown option -5; --help lists all, and words that start with a dash stand after "--"',
+  },
+  {
+    argv: ["--no-json"],
+    sentence: 'Unknown option --no-json; --help lists all, and words that start with a dash stand after "--"',
+  },
+  {
+    argv: ["--session", "a"],
+    sentence: 'Unknown option --session; --help lists all, and words that start with a dash stand after "--"',
+  },
+  {
+    argv: ["--continue"],
+    sentence: 'Unknown option --continue; --help lists all, and words that start with a dash stand after "--"',
+  },
   { argv: ["--model"], sentence: "--model needs a value" },
   { argv: ["--model="], sentence: "--model needs a value" },
   { argv: ["-b", "--json"], sentence: "--backend needs a value" },
