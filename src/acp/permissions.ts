@@ -3,12 +3,14 @@
  * the time is up or the turn is cancelled. A harness waits for an answer without limit (kiro wire notes, section 8), so
  * whatever happens an answer goes back.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Connection } from "./connection.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import type { PermissionPolicy } from "./ports.ts";
-import type { ToolCalls } from "./tool-calls.ts";
+import { readPaths } from "./tool-calls.ts";
+import type { ToolCall, ToolCalls } from "./tool-calls.ts";
 import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
 
 export interface DeskOptions {
@@ -41,14 +43,18 @@ export class PermissionDesk {
     const { policy, permissionMs } = this.#options;
     const controller = new AbortController();
     const expiry = setTimeout(() => this.#expire(id, request), permissionMs);
-    this.#open.set(id, { request, controller, expiry });
+    const question = { request, controller, expiry };
+    // An answer under an id that is in use could be taken for either, so the first question is answered with a no.
+    const twin = this.#open.get(id);
+    if (twin !== undefined) this.#settle(id, rejectAnswer(twin.request, "Another question came under the same id"));
+    this.#open.set(id, question);
     let answer: PermissionAnswer;
     try {
       answer = await policy(request, controller.signal);
     } catch {
       answer = rejectAnswer(request, "The permission policy failed");
     }
-    this.#settle(id, answer);
+    if (this.#open.get(id) === question) this.#settle(id, answer);
   }
 
   /** The agent took its question back (`$/cancel_request`). */
@@ -92,9 +98,24 @@ export function readPermissionRequest(sessionId: string, params: Frame, tools: T
     ...(call === undefined ? {} : { kind: call.kind, rawInput: call.rawInput }),
     ...(call?.mcpServer === undefined ? {} : { mcpServer: call.mcpServer }),
     paths: call?.paths ?? [],
+    ...readClaim(inline, call),
     options,
     isQuestion: isQuestion(options, params["_meta"], toolCallId),
   };
+}
+
+/** The protocol calls the inline copy an update of the call, so it may be newer than what the frames said. */
+function readClaim(inline: Frame, call: ToolCall | undefined): Pick<PermissionRequest, "claimed"> {
+  if (call === undefined) return {};
+  const kind = str(inline["kind"]);
+  const { rawInput } = inline;
+  const paths = readPaths(inline["locations"])?.filter((path) => !call.paths.includes(path)) ?? [];
+  const claimed = {
+    ...(kind === undefined || kind === call.kind ? {} : { kind }),
+    ...(rawInput === undefined || isDeepStrictEqual(rawInput, call.rawInput) ? {} : { rawInput }),
+    ...(paths.length === 0 ? {} : { paths }),
+  };
+  return Object.keys(claimed).length === 0 ? {} : { claimed };
 }
 
 /** A "no" in the words of the request: the first reject option, else `cancelled` (the protocol has nothing else). */

@@ -25,16 +25,16 @@ export interface ToolCall {
   mcpServer?: string;
 }
 
-const STATUS: Readonly<Record<string, ToolStatus>> = {
-  pending: "pending",
-  in_progress: "in_progress",
-  completed: "completed",
-  failed: "failed",
+const STATUS: ReadonlyMap<string, ToolStatus> = new Map([
+  ["pending", "pending"],
+  ["in_progress", "in_progress"],
+  ["completed", "completed"],
+  ["failed", "failed"],
   // kiro's words for a call that will not run or was stopped.
-  cancelled: "failed",
-  canceled: "failed",
-  refused: "failed",
-};
+  ["cancelled", "failed"],
+  ["canceled", "failed"],
+  ["refused", "failed"],
+]);
 
 export class ToolCalls {
   readonly #calls = new Map<string, ToolCall>();
@@ -85,10 +85,9 @@ export class ToolCalls {
 function merge(call: ToolCall, update: Frame): void {
   if (typeof update["title"] === "string") call.title = update["title"];
   if (typeof update["kind"] === "string") call.kind = update["kind"];
-  const status = typeof update["status"] === "string" ? STATUS[update["status"]] : undefined;
+  const status = typeof update["status"] === "string" ? STATUS.get(update["status"]) : undefined;
   if (status !== undefined) call.status = status;
-  if (Array.isArray(update["locations"]))
-    call.paths = update["locations"].map(pathOf).filter((path) => path !== undefined);
+  call.paths = readPaths(update["locations"]) ?? call.paths;
   if (update["rawInput"] !== undefined) call.rawInput = update["rawInput"];
   if (update["rawOutput"] !== undefined) call.rawOutput = update["rawOutput"];
   const mcpServer = readMcpServer(update["_meta"]);
@@ -113,6 +112,11 @@ function readMcpServer(meta: unknown): string | undefined {
   const [prefix, name = "", ...tool] = (str(field(claude, "toolName")) ?? "").split("__");
   if (prefix !== "mcp") return undefined;
   return tool.length === 1 ? name : "";
+}
+
+/** The paths of `locations`; undefined when there is no such list. */
+export function readPaths(locations: unknown): string[] | undefined {
+  return Array.isArray(locations) ? locations.map(pathOf).filter((path) => path !== undefined) : undefined;
 }
 
 function pathOf(location: unknown): string | undefined {

@@ -36,14 +36,22 @@ export function createPermissionPolicy(options: {
   const folders = [workspace, ...additionalDirectories];
   return async (request, signal) => {
     const once = request.options.find(({ kind }) => kind === "allow_once");
-    const found = await (rules === undefined
-      ? findObjection(request, approve, folders)
-      : findObjectionByRules(request, rules, folders));
+    const objections = await Promise.all(
+      readingsOf(request).map((reading) =>
+        rules === undefined ? findObjection(reading, approve, folders) : findObjectionByRules(reading, rules, folders),
+      ),
+    );
+    const found = objections.find((objection) => objection?.mayAsk === false) ?? objections.find(Boolean);
     if (once !== undefined && found === undefined) return { action: "select", optionId: once.optionId, denied: false };
     const { reason, mayAsk } = found ?? { reason: "The agent offers no way to allow it just once", mayAsk: true };
     if (ask !== undefined && mayAsk) return personsAnswer(request, await ask(request, signal));
     return rejectAnswer(request, reason);
   };
+}
+
+/** The call as the frames say it and, where that differs, as the request does: neither may be what is not approved. */
+function readingsOf(request: PermissionRequest): PermissionRequest[] {
+  return request.claimed === undefined ? [request] : [request, { ...request, ...request.claimed }];
 }
 
 const QUESTION = "It is a question for a person, and nobody is here to answer it";

@@ -20,7 +20,14 @@ export interface ReachedPaths {
 
 const PATH_KEY = /(?:path|file|filename|dir|directory|folder|cwd|root|ur[il])s?$/i;
 const PATTERN_KEY = /^(?:pattern|glob|include)s?$/i;
-const COMMAND_KEY = /^(?:command|cmd|script|shell)s?$/i;
+const COMMAND_KEY = /^(?:command|cmd|script|shell|bash|argv|exec|program)s?$/i;
+/** What is looked for, written or said about it: text, not a place. */
+const TEXT_KEY =
+  /(?:query|text|regex|term|content|symbol|string|str|code|patch|diff|purpose|description|explanation|reason|message|prompt)s?$/i;
+/** A path, whatever its key is called (`target`, `name`): absolute, climbing, of the home folder, or a URL. */
+const LOOKS_LIKE_PATH = /^(?:[/~]|\.\.?(?:\/|$)|[a-z][a-z0-9+.-]*:\/|file:)|\/\.\.(?:\/|$)/i;
+/** Input within a text: it is not taken apart here, and some tools do. */
+const HOLDS_INPUT = /^\s*(?:\{\s*["}]|\[\s*["{[\]])/;
 /** Starts at the root or home folder (also inside `{a,b}`), or climbs: a wildcard before `..` may stand for nothing. */
 const LEAVES_FOLDER = /(?:^|[{,(|])\s*[/~]|(?:^|[\\/{,(|])\.\.(?:$|[\\/},)|])|^[a-z]+:\/\//i;
 /** Deeper or larger than the input of any read tool in the recordings (3 levels, a dozen values). */
@@ -39,8 +46,11 @@ export function readReachedPaths(rawInput: unknown): ReachedPaths {
     else if (Array.isArray(value)) for (const element of value) visit(element, key, depth + 1);
     else if (typeof value === "object" && value !== null) {
       for (const [name, inner] of Object.entries(value)) visit(inner, name, depth + 1);
-    } else if (typeof value === "string" && PATH_KEY.test(key)) paths.push(value);
-    else if (typeof value === "string" && PATTERN_KEY.test(key)) isOpenEnded ||= LEAVES_FOLDER.test(value);
+    } else if (typeof value === "string") {
+      if (PATTERN_KEY.test(key)) isOpenEnded ||= LEAVES_FOLDER.test(value);
+      else if (PATH_KEY.test(key) || (!TEXT_KEY.test(key) && LOOKS_LIKE_PATH.test(value))) paths.push(value);
+      if (!TEXT_KEY.test(key) && HOLDS_INPUT.test(value)) isOpenEnded = true;
+    }
     if (COMMAND_KEY.test(key)) runsCommand = true;
   };
   visit(rawInput, "", 0);
@@ -61,14 +71,15 @@ export interface PlacedPath {
 
 /** Finds out where a path lies. A relative one is meant from the first of the folders. */
 export async function placePath(path: string, folders: readonly string[]): Promise<PlacedPath> {
-  const absolute = toAbsolute(path, folders[0] ?? sep);
-  const target = await resolveLinks(absolute);
+  const readings = readAbsolute(path, folders[0] ?? sep);
+  const targets = new Set(await Promise.all(readings.map(resolveLinks)));
+  const [target] = targets.size === 1 ? targets : [];
   const found = await Promise.all(folders.map((folder) => resolveLinks(resolve(folder))));
   const roots = found.filter((root) => root !== undefined);
   const lexical = folders.map((folder) => resolve(folder));
   return {
     real: target === undefined ? undefined : placeIn(roots, target),
-    written: placeIn([...lexical, ...roots], absolute),
+    written: placeIn([...lexical, ...roots], readings[0] ?? sep),
   };
 }
 
@@ -82,19 +93,33 @@ function placeIn(roots: readonly string[], path: string): Place {
   return root === undefined ? { isInside: false, path } : { isInside: true, path: relative(root, path) };
 }
 
-function toAbsolute(path: string, folder: string): string {
-  if (path.startsWith("file:")) return URL.canParse(path) ? fileUrlPath(path) : sep;
-  // Another scheme is no file, and no path of ours: the root stands for "outside".
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) return sep;
-  if (path === "~" || path.startsWith("~/")) return join(homedir(), path.slice(1));
-  return resolve(folder, path);
+/** A shell or a tool makes something else of it: blanks at the ends, line breaks, `~user`, `$HOME`. */
+// oxlint-disable-next-line no-control-regex -- line breaks are what is looked for
+const MEANS_MORE = /^\s|\s$|[\u0000-\u001F]|^~[^/]|^\$\{?\w+\}?(?:\/|$)/;
+/** Another scheme is no file, and no path of ours. */
+const OTHER_SCHEME = /^(?!file:)[a-z][a-z0-9+.-]*:\/\//i;
+/** These are something else to every process. */
+const OF_THE_PROCESS = /^\/(?:proc|dev)(?:\/|$)/;
+const CLIMBS = /(?:^|[\\/])(?:\.|%2e){2}(?:[\\/]|$)/i;
+
+/**
+ * The path as absolute paths: two for a `..`, which climbs as the text says or from where a link leads; none when it
+ * cannot be told what a program makes of it.
+ */
+function readAbsolute(path: string, folder: string): string[] {
+  if (MEANS_MORE.test(path) || OTHER_SCHEME.test(path)) return [];
+  if (path.startsWith("file:")) return CLIMBS.test(path) ? [] : fileUrlPath(path);
+  const literal = path === "~" || path.startsWith("~/") ? homedir() + path.slice(1) : path;
+  const whole = isAbsolute(literal) ? literal : `${resolve(folder)}/${literal}`;
+  if (OF_THE_PROCESS.test(resolve(whole))) return [];
+  return CLIMBS.test(literal) ? [resolve(whole), whole] : [resolve(whole)];
 }
 
-function fileUrlPath(url: string): string {
+function fileUrlPath(url: string): string[] {
   try {
-    return fileURLToPath(url);
+    return [fileURLToPath(url)];
   } catch {
-    return sep;
+    return [];
   }
 }
 
@@ -108,7 +133,7 @@ async function resolveLinks(path: string): Promise<string | undefined> {
       () => true,
       (error: NodeJS.ErrnoException) => error.code !== "ENOENT",
     );
-    if (exists || dirname(path) === path) return undefined;
+    if (exists || dirname(path) === path || basename(path) === "..") return undefined;
     const parent = await resolveLinks(dirname(path));
     return parent === undefined ? undefined : join(parent, basename(path));
   }

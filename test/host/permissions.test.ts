@@ -20,6 +20,8 @@ beforeAll(() => {
   symlinkSync(join(workspace, "src"), join(workspace, "link-in"));
   symlinkSync(join(root, "not-there-yet"), join(workspace, "link-nowhere"));
   symlinkSync(workspace, join(root, "workspace-link"));
+  mkdirSync(join(root, "elsewhere", "deep"), { recursive: true });
+  symlinkSync(join(root, "elsewhere", "deep"), join(workspace, "link-deep"));
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -64,6 +66,10 @@ test.each([
   { from: "a search with no path", parts: { kind: "search", rawInput: { pattern: "TODO" } } },
   { from: "a search with a wildcard", parts: { kind: "search", rawInput: { pattern: "src/**/*.{ts,tsx}" } } },
   { from: "codex cwd inside", parts: { kind: "search", rawInput: { cwd: "src", query: "x" } } },
+  { from: "a text that looks like a path", parts: { kind: "search", rawInput: { query: "/api/users" } } },
+  { from: "a text to look at that holds input", parts: { kind: "search", rawInput: { old_string: '{"a":1}' } } },
+  { from: "climbing that stays inside", parts: { kind: "read", paths: ["src/../src/new.ts"] } },
+  { from: "a request that says the same again", parts: { kind: "read", paths: ["src"], claimed: { kind: "search" } } },
 ])("reads, allowed once: $from", async ({ parts }) => {
   expect(await answer(parts)).toEqual(allowed);
 });
@@ -79,6 +85,11 @@ test.each([
     from: "codex: a command labelled as reading",
     parts: { kind: "read", paths: ["a"], rawInput: { command: "cat a", cwd: "." } },
   },
+  {
+    from: "a request that is about more than the frame said",
+    parts: { kind: "search", claimed: { kind: "execute", rawInput: { command: "rm -rf ." } } },
+  },
+  { from: "a request with a command in it", parts: { kind: "search", claimed: { rawInput: { command: "rm" } } } },
   { from: "a command deep in the input", parts: { kind: "search", rawInput: { steps: [{ cmd: ["rm"] }] } } },
 ])("reads, denied as something else: $from", async ({ parts }) => {
   expect(await answer(parts)).toEqual(notReading);
@@ -117,6 +128,33 @@ test.each([
   {
     from: "input too deep to be read whole",
     parts: { kind: "read", paths: ["src"], rawInput: JSON.parse(`${"[".repeat(50)}${"]".repeat(50)}`) },
+  },
+  {
+    from: "`..` behind a link, which climbs from where the link leads",
+    parts: { kind: "read", paths: ["link-deep/../x"] },
+  },
+  { from: "`..` behind a link in a file URL", parts: { kind: "read", paths: [`file://${workspace}/link-deep/../x`] } },
+  { from: "`..` behind nothing", parts: { kind: "read", paths: ["not-there/../src"] } },
+  { from: "the home folder of somebody else", parts: { kind: "read", paths: ["~root/.ssh/id_rsa"] } },
+  { from: "a variable", parts: { kind: "read", paths: ["$HOME/.ssh/id_rsa"] } },
+  { from: "a variable in braces", parts: { kind: "read", paths: ["${HOME}/.ssh/id_rsa"] } },
+  { from: "a blank in front", parts: { kind: "read", paths: [" /etc/passwd"] } },
+  { from: "two lines", parts: { kind: "read", paths: ["src\n/etc/passwd"] } },
+  { from: "the folder of the process", parts: { kind: "read", paths: ["/proc/self/cwd/src"] } },
+  {
+    from: "a path under a name of its own",
+    parts: { kind: "read", paths: ["src"], rawInput: { target: "/etc/shadow" } },
+  },
+  { from: "input that is a path", parts: { kind: "read", paths: ["src"], rawInput: "/etc/shadow" } },
+  { from: "a list of paths", parts: { kind: "read", paths: ["src"], rawInput: ["../secret"] } },
+  { from: "input within a text", parts: { kind: "read", paths: ["src"], rawInput: '{"path":"/etc/shadow"}' } },
+  {
+    from: "a request that names another path than the frame",
+    parts: { kind: "read", paths: ["src"], claimed: { paths: ["/etc/shadow"] } },
+  },
+  {
+    from: "a request with other input than the frame",
+    parts: { kind: "read", paths: ["src"], claimed: { rawInput: { file_path: "/etc/shadow" } } },
   },
   { from: "a letter that no file name can hold", parts: { kind: "read", paths: ["src/\0"] } },
 ])("reads, denied as outside: $from", async ({ parts }) => {
