@@ -7,7 +7,7 @@ import type { Readable, Writable } from "node:stream";
 import { basename } from "node:path";
 import type { AgentProcess, CommandLine, ProcessLedger } from "./ports.ts";
 import { markEnvironment, newMark, processNumbers } from "./process-mark.ts";
-import { ProcessTree } from "./process-tree.ts";
+import { ProcessTree, delay } from "./process-tree.ts";
 import { startTimeOf } from "./processes.ts";
 
 /** How a process ended. */
@@ -38,6 +38,8 @@ export class SpawnFailed extends Error {
 const STDERR_TAIL_CHARS = 64 * 1024;
 /** The first rung of the stop ladder, the end of stdin: adapters here end within 0.6 s of it (recordings). */
 const END_GRACE_MS = 2000;
+/** Once the agent itself is gone, helpers of a clean exit lived on for 0.3 s (recordings). */
+const LEFT_GRACE_MS = 1000;
 
 export class AgentChild {
   readonly pid: number;
@@ -137,7 +139,9 @@ export class AgentChild {
     this.#tree.look();
     this.stdin.end();
     const crashed = this.exit !== null && this.exit.code !== 0;
-    return !crashed && this.#tree.isGoneWithin(END_GRACE_MS, this.exited);
+    if (crashed) return false;
+    await Promise.race([this.exited, delay(END_GRACE_MS)]);
+    return this.exit !== null && this.#tree.isGoneWithin(LEFT_GRACE_MS);
   }
 
   #keepStderr(text: string): void {

@@ -25,6 +25,11 @@ export function isMark(text: string): boolean {
   return MARK.test(text);
 }
 
+/** The mark of the agent that this very process was started by, if any. */
+export function inheritedMark(): string | undefined {
+  return process.env[VARIABLE];
+}
+
 /** The environment that carries the mark. */
 export function markEnvironment(mark: string): Readonly<Record<string, string>> {
   return { [VARIABLE]: mark };
@@ -41,8 +46,11 @@ export function markedProcesses(mark: string, except: ReadonlySet<number>): Proc
 
 /** Every process there is now; empty without /proc. */
 export function processNumbers(): number[] {
-  if (process.platform !== "linux") return [];
-  return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
 }
 
 function carries(pid: number, mark: string): boolean {

@@ -57,10 +57,9 @@ export class ProcessTree {
     for (const process of this.#known.values()) signalProcess(process, signal);
   }
 
-  /** Waits until nothing of the tree is left; false when `graceMs` have passed. `wake` says when the first look is worth it. */
-  async isGoneWithin(graceMs: number, wake: Promise<unknown> = Promise.resolve()): Promise<boolean> {
+  /** Waits until nothing of the tree is left; false when `graceMs` have passed. */
+  async isGoneWithin(graceMs: number): Promise<boolean> {
     const deadline = performance.now() + graceMs;
-    await Promise.race([wake, delay(graceMs)]);
     while (!this.#isGone()) {
       if (performance.now() >= deadline) return false;
       await delay(POLL_MS);
@@ -98,7 +97,8 @@ export class ProcessTree {
   }
 }
 
-function delay(ms: number): Promise<void> {
+/** A plain wait. */
+export function delay(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
   });

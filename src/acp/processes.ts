@@ -60,7 +60,11 @@ export function groupIsAlive(leaderPid: number): boolean {
 
 /** The start time of a living process, undefined when it is gone or a zombie. */
 export function startTimeOf(pid: number): string | undefined {
-  if (process.platform !== "linux") return ps(["-o", "lstart=,state=", "-p", String(pid)])[0];
+  if (process.platform !== "linux") {
+    const [row = ""] = ps(["-o", "state=,lstart=", "-p", String(pid)]);
+    const [state = "Z", ...startedAt] = row.trim().split(/\s+/);
+    return state.startsWith("Z") || startedAt.length === 0 ? undefined : startedAt.join(" ");
+  }
   const fields = procStat(pid);
   return fields === undefined || fields[0] === "Z" ? undefined : fields[19];
 }
@@ -101,7 +105,7 @@ function childrenFromProc(pid: number): number[] {
 }
 
 function descendantsFromPs(pid: number): ProcessIdentity[] {
-  const rows = ps(["-axo", "pid=,ppid=,lstart=,state="]).map((line) => {
+  const rows = ps(["-axo", "pid=,ppid=,lstart="]).map((line) => {
     const [child, parent, ...rest] = line.trim().split(/\s+/);
     return { pid: Number(child), parent: Number(parent), startedAt: rest.join(" ") };
   });

@@ -18,6 +18,7 @@ import type { BackendSettings, Config } from "./config-defaults.ts";
 import { loadConfig } from "./config.ts";
 import type { LoadedConfig } from "./config.ts";
 import { childEnvironment } from "./environment.ts";
+import { Leases } from "./leases.ts";
 import { ostlerPaths } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { createPermissionPolicy } from "./permissions.ts";
@@ -67,7 +68,7 @@ export interface OpenRuntimeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A running agent, what was decided for it, and a sentence for the person where the choice needs one. */
+/** A running agent, what was decided for it, and what the person should know about it, where there is something. */
 export interface OpenedRuntime {
   readonly runtime: Runtime;
   readonly backend: string;
@@ -75,7 +76,7 @@ export interface OpenedRuntime {
   readonly notice?: string;
 }
 
-/** Owns every agent it started. */
+/** Owns every agent it started, and ends those that an Ostler which was killed left behind. */
 export interface Host extends AsyncDisposable {
   readonly config: Config;
   /** What was ignored or changed while the configuration was read. */
@@ -114,6 +115,7 @@ class ComposedHost implements Host {
   readonly #env: NodeJS.ProcessEnv;
   readonly #cwd: string;
   readonly #surface: "ask" | "serve";
+  readonly #leases: Leases;
   readonly #runtimes = new AsyncDisposableStack();
   #closing: Promise<void> | undefined;
 
@@ -124,6 +126,9 @@ class ComposedHost implements Host {
     this.#env = facts.env;
     this.#cwd = facts.cwd;
     this.#surface = facts.surface;
+    this.#leases = new Leases(this.paths);
+    const reaped = this.#leases.reap();
+    this.#runtimes.defer(() => reaped);
   }
 
   async openRuntime(options: OpenRuntimeOptions = {}): Promise<OpenedRuntime> {
@@ -152,6 +157,7 @@ class ComposedHost implements Host {
         permissionMs: timeouts.permissionS * 1000,
       },
       lineBytes: limits.lineBytes,
+      ledger: this.#leases,
       ...(options.sink !== undefined && { sink: options.sink }),
       ...(options.tap !== undefined && { tap: options.tap }),
       ...(options.signal !== undefined && { signal: options.signal }),
@@ -161,7 +167,8 @@ class ComposedHost implements Host {
       throw new UsageError("The host was closed while the agent started");
     }
     this.#runtimes.use(runtime);
-    return { runtime, ...selection };
+    const notices = [selection.notice, this.#leases.takeProblem()].filter((sentence) => sentence !== undefined);
+    return { runtime, ...selection, ...(notices.length > 0 && { notice: notices.join(". ") }) };
   }
 
   close(): Promise<void> {

@@ -1,0 +1,152 @@
+/**
+ * A small file for every running agent. An Ostler that is killed with SIGKILL ends nothing; the next one finds its files
+ * and ends what they name. A file is believed only where pid and start time, or the mark of that run, still fit.
+ */
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { AgentProcess, ProcessLedger } from "../acp/ports.ts";
+import { inheritedMark, isMark } from "../acp/process-mark.ts";
+import { ProcessTree } from "../acp/process-tree.ts";
+import { isAlive, startTimeOf } from "../acp/processes.ts";
+import { ensureStateFolder } from "./paths.ts";
+import type { Paths } from "./paths.ts";
+import { systemCode } from "./system-code.ts";
+
+/** `leases/<system>/<owner>/<agent pid>.json` in the state folder. Its methods do not throw. */
+export class Leases implements ProcessLedger {
+  readonly #paths: Paths;
+  readonly #root: string;
+  readonly #system: string;
+  #own: string | undefined;
+  #problem: string | undefined;
+  #told = false;
+
+  constructor(paths: Paths) {
+    this.#paths = paths;
+    this.#root = join(paths.state, "leases");
+    this.#system = join(this.#root, thisSystem());
+  }
+
+  started(agent: AgentProcess): void {
+    const file = this.#fileOf(agent);
+    try {
+      ensureStateFolder(this.#paths);
+      mkdirSync(this.#ownFolder, { recursive: true, mode: 0o700 });
+      const owner = { pid: process.pid, startedAt: startTimeOf(process.pid) };
+      writeFileSync(file, JSON.stringify({ ...agent, owner }), { mode: 0o600 });
+    } catch (error) {
+      this.#problem = systemCode(error) || "unknown";
+      quietly(() => rmSync(file, { force: true }));
+    }
+  }
+
+  ended(agent: AgentProcess): void {
+    quietly(() => rmSync(this.#fileOf(agent), { force: true }));
+    quietly(() => rmdirSync(this.#ownFolder));
+  }
+
+  /** A sentence, once, when an agent could not be written down. */
+  takeProblem(): string | undefined {
+    if (this.#problem === undefined || this.#told) return undefined;
+    this.#told = true;
+    return `Agents cannot be written down in ${this.#root} (${this.#problem}): if Ostler is killed, the next start cannot end them`;
+  }
+
+  /** Ends what Ostlers that are dead left running. Resolves when it is gone, or after a bounded wait stays. */
+  async reap(): Promise<void> {
+    const owners = list(this.#system).filter(
+      (name) => /^\d+-/.test(name) && name !== ownerName(Number.parseInt(name, 10)),
+    );
+    await Promise.all(owners.map((owner) => this.#reapOwner(owner)));
+  }
+
+  async #reapOwner(owner: string): Promise<void> {
+    const folder = join(this.#system, owner);
+    await Promise.all(
+      list(folder).map(async (name) => {
+        const file = join(folder, name);
+        const agent = readLease(file);
+        if (agent === undefined) quietly(() => this.#setAside(file, `${owner}-${name}`));
+        else if (await endAgent(agent)) quietly(() => rmSync(file, { force: true }));
+      }),
+    );
+    quietly(() => rmdirSync(folder));
+  }
+
+  #setAside(file: string, name: string): void {
+    const folder = join(this.#root, "unreadable");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    renameSync(file, join(folder, name));
+  }
+
+  get #ownFolder(): string {
+    this.#own ??= join(this.#system, ownerName(process.pid));
+    return this.#own;
+  }
+
+  #fileOf({ pid }: AgentProcess): string {
+    return join(this.#ownFolder, `${pid}.json`);
+  }
+}
+
+/** False when something of it is still there, or when this Ostler runs inside that very tree. */
+async function endAgent(agent: Pick<AgentProcess, "pid" | "startedAt" | "mark">): Promise<boolean> {
+  if (agent.mark === inheritedMark()) return false;
+  const leaderIsAlive = (): boolean => isAlive(agent);
+  return new ProcessTree(agent.pid, { mark: agent.mark, leaderIsAlive, ownsGroup: leaderIsAlive() }).end();
+}
+
+function readLease(file: string): Pick<AgentProcess, "pid" | "startedAt" | "mark"> | undefined {
+  try {
+    const { pid, startedAt, mark }: Record<string, unknown> = JSON.parse(readFileSync(file, "utf8"));
+    // A group signal to number 1 reaches every process of the user.
+    if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
+    if (typeof startedAt !== "string" || typeof mark !== "string" || !isMark(mark)) return undefined;
+    return { pid, startedAt, mark };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `<pid>-<start time>`: a name that the process which got the number later does not have. */
+function ownerName(pid: number): string {
+  return `${pid}-${(startTimeOf(pid) ?? "gone").replaceAll(/[^0-9A-Za-z]+/g, "_")}`;
+}
+
+/**
+ * Where numbers of processes mean something: one boot, one pid namespace. A home folder is often shared with containers
+ * or other machines, whose living agents would look dead, or like somebody else's, from here.
+ */
+function thisSystem(): string {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
+    const namespace = readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "");
+    return `${boot}-${namespace}`;
+  } catch {
+    return "local";
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** What cannot be tidied up now is met again by the next start. */
+function quietly(act: () => void): void {
+  try {
+    act();
+  } catch {}
+}

@@ -1,0 +1,202 @@
+/** Agents of an Ostler that was killed, with real processes: the next start ends them, and nobody else. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { newMark } from "../../src/acp/process-mark.ts";
+import { startTimeOf } from "../../src/acp/processes.ts";
+import { createHost } from "../../src/host/host.ts";
+import { agentOption, chunk, end, grandchildrenIn, processesIn, turns, waitFor } from "../fixtures/agents/scenario.ts";
+import type { Scenario } from "../fixtures/agents/scenario.ts";
+
+const OSTLER = fileURLToPath(new URL("../../src/surfaces/cli/ostler.ts", import.meta.url));
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "ostler-leases-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const environment = () => ({
+  PATH: process.env["PATH"],
+  OSTLER_HOME: join(folder, "home"),
+  AGENT_LOG: join(folder, "agent.log"),
+});
+const leases = () => join(folder, "home/state/leases");
+const nextStart = () => createHost({ env: environment(), cwd: folder });
+
+/** Every file below the leases, without the folder of the system. */
+function written(): string[] {
+  if (!existsSync(leases())) return [];
+  return readdirSync(leases(), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+const alive = (pids: readonly number[]): readonly number[] => pids.filter((pid) => startTimeOf(pid) !== undefined);
+
+function everyone(): readonly number[] {
+  return [...processesIn(join(folder, "agent.log")), ...grandchildrenIn(join(folder, "agent.log"))];
+}
+
+/** Runs the real `ostler ask` until its answer begins, kills it, and returns its pid. */
+async function killedOstler(scenario: Scenario): Promise<number> {
+  const args = [OSTLER, "ask", "--format", "ndjson", "--agent", agentOption(scenario, folder), "hi"];
+  const ostler = spawn(process.execPath, args, {
+    cwd: folder,
+    env: environment(),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void ostler.kill("SIGKILL"));
+  let stdout = "";
+  for await (const data of ostler.stdout) {
+    stdout += String(data);
+    if (stdout.includes("partial words")) break;
+  }
+  const exited = once(ostler, "exit");
+  ostler.kill("SIGKILL");
+  await exited;
+  return ostler.pid ?? 0;
+}
+
+/** A process that has nothing to do with Ostler. */
+async function stranger(): Promise<number> {
+  const child = spawn(process.execPath, ["-e", 'console.log("up");setInterval(() => {}, 1e6)'], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  return child.pid ?? 0;
+}
+
+/** A lease of an Ostler that is dead, made from one that a host wrote for a real agent. */
+async function plantLease(content: (real: Record<string, unknown>) => string): Promise<string> {
+  await using host = await nextStart();
+  await host.openRuntime({ agent: agentOption(turns(), folder) });
+  const [own = ""] = written();
+  const planted = join(dirname(dirname(own)), "999999999-1", "4.json");
+  mkdirSync(dirname(planted), { recursive: true });
+  const real: Record<string, unknown> = JSON.parse(readFileSync(own, "utf8"));
+  writeFileSync(planted, content(real));
+  return planted;
+}
+
+const deafTo = (...actions: Scenario["start"] & {}) => ({
+  ...turns([{ grandchild: { detached: true } }, chunk("partial words"), waitFor("never")]),
+  start: [{ ignoreStdinEnd: true } as const, ...actions],
+});
+
+test("the agents of an Ostler that was killed are ended by the next start, with what left their group", async () => {
+  await killedOstler(deafTo());
+  const left = everyone();
+  expect(alive(left)).toEqual(left);
+  expect(left).toHaveLength(2);
+  expect(written()).toHaveLength(1);
+  await (await nextStart()).close();
+  expect({ alive: alive(left), written: written() }).toEqual({ alive: [], written: [] });
+});
+
+test("an agent that ended by itself after the kill leaves a child, which is found by the mark in the lease", async () => {
+  await killedOstler(turns([{ grandchild: { detached: true } }, chunk("partial words"), waitFor("never")]));
+  const [child = 0] = grandchildrenIn(join(folder, "agent.log"));
+  expect(alive([child])).toEqual([child]);
+  await (await nextStart()).close();
+  expect({ alive: alive(everyone()), written: written() }).toEqual({ alive: [], written: [] });
+});
+
+test("a lease says who, since when, whose and which program: no arguments, no environment", async () => {
+  await using host = await nextStart();
+  const { runtime } = await host.openRuntime({ agent: agentOption(turns(), folder) });
+  const [file = ""] = written();
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+    pid: runtime.pid,
+    startedAt: startTimeOf(runtime.pid),
+    mark: expect.stringMatching(/^\d+-[0-9a-z]+-[0-9a-z]+$/),
+    file: "node",
+    owner: { pid: process.pid, startedAt: startTimeOf(process.pid) },
+  });
+  await host.close();
+  expect(written()).toEqual([]);
+});
+
+test("the agents of a living Ostler are left alone by another start", async () => {
+  await using host = await nextStart();
+  const { runtime } = await host.openRuntime({ agent: agentOption(turns(), folder) });
+  await (await nextStart()).close();
+  expect(alive([runtime.pid])).toEqual([runtime.pid]);
+  expect(written()).toHaveLength(1);
+});
+
+test("a process that got the number of a dead agent is not touched", async () => {
+  const pid = await stranger();
+  const planted = await plantLease((real) => JSON.stringify({ ...real, pid, startedAt: "1", mark: newMark() }));
+  await (await nextStart()).close();
+  expect(alive([pid])).toEqual([pid]);
+  expect(existsSync(planted)).toBe(false);
+});
+
+test.each<{ from: string; content: (real: Record<string, unknown>) => string }>([
+  { from: "a write that was cut", content: (real) => JSON.stringify(real).slice(0, 20) },
+  { from: "an empty file of a full disk", content: () => "" },
+  { from: "a group signal to 1 reaches everybody", content: (real) => JSON.stringify({ ...real, pid: 1 }) },
+  { from: "a group signal to 0 reaches ourselves", content: (real) => JSON.stringify({ ...real, pid: 0 }) },
+  { from: "an empty mark", content: (real) => JSON.stringify({ ...real, mark: "" }) },
+  { from: "no object", content: () => "null" },
+])("a lease that cannot be believed is set aside: $from", async ({ content }) => {
+  const planted = await plantLease(content);
+  await (await nextStart()).close();
+  expect(existsSync(planted)).toBe(false);
+  expect(readdirSync(join(leases(), "unreadable"))).toEqual(["999999999-1-4.json"]);
+});
+
+test("leases of another system are left to it", async () => {
+  const foreign = join(leases(), "00000000-1/999999999-1/4.json");
+  mkdirSync(dirname(foreign), { recursive: true });
+  writeFileSync(foreign, "{}");
+  await (await nextStart()).close();
+  expect(written()).toEqual([foreign]);
+});
+
+test.each<{ from: string; spoil: () => void }>([
+  { from: "a file where the folder should be", spoil: () => writeFileSync(leases(), "") },
+  { from: "a folder that points into nothing", spoil: () => symlinkSync(join(folder, "nowhere"), leases()) },
+])("a state folder that takes nothing is said once, and agents run: $from", async ({ spoil }) => {
+  mkdirSync(dirname(leases()), { recursive: true });
+  spoil();
+  await using host = await nextStart();
+  const first = await host.openRuntime({ agent: agentOption(turns(), folder) });
+  const second = await host.openRuntime({ agent: agentOption(turns(), folder) });
+  expect(first.notice).toContain("Agents cannot be written down in");
+  expect(first.runtime.state).toBe("ready");
+  expect(second).not.toHaveProperty("notice");
+});
+
+test("30 agents, ten at a time, each leave no process and no lease", async () => {
+  await using host = await nextStart();
+  const agent = agentOption(turns([chunk("works"), end()]), folder);
+  const pids: number[] = [];
+  const runOne = async (): Promise<string> => {
+    await using runtime = (await host.openRuntime({ agent })).runtime;
+    pids.push(runtime.pid);
+    const session = await runtime.openSession({ cwd: folder });
+    return (await session.prompt("hi").outcome).text;
+  };
+  for (let round = 0; round < 3; round += 1) {
+    expect(await Promise.all(Array.from({ length: 10 }, runOne))).toEqual(Array.from({ length: 10 }, () => "works"));
+    expect({ alive: alive(pids), written: written() }).toEqual({ alive: [], written: [] });
+  }
+  expect(new Set(pids).size).toBe(30);
+}, 60_000);
