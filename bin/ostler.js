@@ -8,4 +8,7 @@ if (major < 24) {
   process.exit(2);
 }
 require("node:module").enableCompileCache();
-require("../dist/cli/ostler.cjs");
+const bundle = require.resolve("../dist/cli/ostler.cjs");
+// The run of another command would leave a cache that does not help the next `ask`.
+if (process.argv[2] === "ask" && !process.env.NODE_DISABLE_COMPILE_CACHE) require("./warm-start.js").runWarm(bundle);
+else require(bundle);
