@@ -48,6 +48,8 @@ export interface AttemptOptions {
 
 /** A record id in the notice namespace tells something, it does not announce a retry (seed document 000, identity). */
 const NOTICE_ID = ":notice:";
+/** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
+const MAX_WARNINGS = 256;
 
 export class Attempt {
   readonly answer: AnswerText;
@@ -145,6 +147,7 @@ export class Attempt {
 
   /** A person or a policy decides: the harness is not silent. Returns the release. */
   hold(): () => void {
+    this.#heard("a permission question");
     return this.#options.clocks.hold();
   }
 
@@ -157,6 +160,8 @@ export class Attempt {
 
   /** Our answer to a permission question, for the facts and the reader. */
   permissionAnswered(request: PermissionRequest, answer: PermissionAnswer): void {
+    // The turn is over: whatever was asked later is none of its denials.
+    if (this.#ended) return;
     if (answer.denied) this.denied.push(request.title);
     if (answer.action === "cancel") this.#cancelledPermission = true;
     this.#options.emit({ type: "permission", request, answer });
@@ -198,6 +203,7 @@ export class Attempt {
     this.warnings.delete(record.id);
     if (record.severity === "error" && carrier === "terminal") return;
     this.warnings.set(record.id, failure);
+    if (this.warnings.size > MAX_WARNINGS) this.warnings.delete(this.warnings.keys().next().value!);
     this.#options.onRecord(failure);
     const isProgress = record.severity === "warning" && !record.id.includes(NOTICE_ID);
     if (isProgress) {

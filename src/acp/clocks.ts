@@ -58,6 +58,7 @@ export class TurnClocks {
   #firstFrameAt: number | undefined;
   #lastFrameAt = this.#startedAt;
   #holds = 0;
+  #heldSince = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(timeouts: TurnTimeouts, onExpire: (clock: ClockName) => void) {
@@ -98,8 +99,9 @@ export class TurnClocks {
     this.#tools.delete(toolCallId);
   }
 
-  /** Stops every clock but the wall until the returned function is called. */
+  /** Stops every clock but the wall until the returned function is called: that time is nobody's silence. */
   hold(): () => void {
+    if (this.#holds === 0) this.#heldSince = performance.now();
     this.#holds += 1;
     let held = true;
     return () => {
@@ -107,7 +109,14 @@ export class TurnClocks {
       held = false;
       this.#holds -= 1;
       this.#lastFrameAt = performance.now();
+      if (this.#holds === 0) this.#moveTools(this.#lastFrameAt);
     };
+  }
+
+  /** A tool that waited for a person has not run meanwhile. */
+  #moveTools(now: number): void {
+    for (const [toolCallId, startedAt] of this.#tools)
+      this.#tools.set(toolCallId, now - Math.max(0, this.#heldSince - startedAt));
   }
 
   stop(): void {

@@ -45,15 +45,17 @@ class AttemptEnded extends Error {
 /** Runs attempts until one is the last word. Never rejects unless `attempt` itself does. */
 export async function withRetries(attempt: (n: number) => Promise<Decision>, options: RetryOptions): Promise<Decision> {
   let emptyTries = 0;
-  let last: Decision | undefined;
+  let tried = false;
+  let lastWord: Decision | undefined;
   try {
     return await pRetry(
       async (n) => {
-        last = await attempt(n);
-        const delayMs = decideRetry(last, n, emptyTries, options);
-        if (delayMs === undefined) return last;
-        if (last.kind === "empty") emptyTries += 1;
-        throw new AttemptEnded(last, delayMs);
+        const decision = await attempt(n);
+        tried = true;
+        const delayMs = decideRetry(decision, n, emptyTries, options);
+        if (delayMs === undefined) return (lastWord = decision);
+        if (decision.kind === "empty") emptyTries += 1;
+        throw new AttemptEnded(decision, delayMs);
       },
       {
         retries: options.retries,
@@ -71,7 +73,9 @@ export async function withRetries(attempt: (n: number) => Promise<Decision>, opt
     );
   } catch (error) {
     if (error instanceof AttemptEnded) return error.decision;
-    if (options.signal.aborted && last !== undefined) return { kind: "cancelled", by: "caller", warnings: [] };
+    // p-retry throws away what an attempt returns after an abort: that it was aborted is in it already.
+    if (lastWord !== undefined) return lastWord;
+    if (options.signal.aborted && tried) return { kind: "cancelled", by: "caller", warnings: [] };
     throw error;
   }
 }
