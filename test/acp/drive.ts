@@ -1,5 +1,5 @@
 /** Starts a scripted agent as a real child through `createRuntime`, prompts it, and keeps what came of it. */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenSessionOptions } from "../../src/acp/open-session.ts";
@@ -35,6 +35,8 @@ export interface Started extends AsyncDisposable {
   open(options?: Partial<OpenSessionOptions>): Promise<Session>;
   /** Creates a file in the agent's folder, for `untilFile`. */
   touch(name: string): void;
+  /** Waits until the agent's log fulfils a condition. */
+  until(condition: () => boolean): Promise<void>;
 }
 
 /** Starts the agent; it is stopped when the scope that holds it ends. */
@@ -57,8 +59,22 @@ export async function start(scenario: Scenario, options: StartOptions = {}): Pro
     sunk,
     open: (open = {}) => runtime.openSession({ cwd, ...open }),
     touch: (name) => writeFileSync(join(cwd, name), ""),
+    until: (condition) => untilLogged(log, condition),
     [Symbol.asyncDispose]: () => runtime.stop(),
   };
+}
+
+/** The agent writes its log as it goes: every change is a reason to look. */
+function untilLogged(log: string, condition: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(log, look);
+    function look(): void {
+      if (!condition()) return;
+      watcher.close();
+      resolve();
+    }
+    look();
+  });
 }
 
 /** One prompt from its first event to its outcome. */

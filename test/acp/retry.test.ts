@@ -209,3 +209,20 @@ test.each<{ fields: Partial<Failure>; expected: boolean }>([
 ])("$fields may be sent again by itself: $expected", ({ fields, expected }) => {
   expect(isSafeToResend(failure(fields))).toBe(expected);
 });
+
+test.each<{ from: string; decision: Decision }>([
+  { from: "a missing permission callback", decision: failed({ kind: "gate", retry: "never" }) },
+  { from: "a deadline", decision: failed({ kind: "timeout", retry: "never" }) },
+  { from: "a transient failure", decision: failed() },
+  { from: "the caller's own abort", decision: { kind: "cancelled", by: "caller", warnings: [] } },
+])("an abort during the attempt: what the attempt says stands ($from)", async ({ decision }) => {
+  const stop = new AbortController();
+  const ended = await withRetries(
+    () => {
+      stop.abort();
+      return Promise.resolve(decision);
+    },
+    { ...OPTIONS, signal: stop.signal },
+  );
+  expect(ended).toBe(decision);
+});
