@@ -2,7 +2,7 @@
  * The project's own bench: what a one-shot costs, what a frame costs, and what memory does. Prints one Markdown table
  * per part; docs/performance.md says what the figures mean. Linux only: it reads /proc.
  *
- *   npm run bench -- [--only one-shot,stream-text,stream-tools,memory,unread,junk] [--rounds 7]
+ *   npm run bench -- [--only one-shot,loads,stream-text,stream-tools,memory,unread,junk] [--rounds 7]
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Bench, Part } from "./bench.ts";
 import { junk } from "./parts/junk.ts";
+import { loads } from "./parts/loads.ts";
 import { memory } from "./parts/memory.ts";
 import { oneShot } from "./parts/one-shot.ts";
 import { streamText, streamTools } from "./parts/stream.ts";
@@ -17,7 +18,7 @@ import { unread } from "./parts/unread.ts";
 import { OSTLER_BUNDLE } from "./subjects.ts";
 import { markdownTable } from "./table.ts";
 
-const PARTS: readonly Part[] = [oneShot, streamText, streamTools, memory, unread, junk];
+const PARTS: readonly Part[] = [oneShot, loads, streamText, streamTools, memory, unread, junk];
 const DEFAULT_ROUNDS = 7;
 
 const { values } = parseArgs({ options: { only: { type: "string" }, rounds: { type: "string" } } });
