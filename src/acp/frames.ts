@@ -29,6 +29,8 @@ const OPEN_BRACE = 123;
 const LEADING_ESCAPES =
   // oxlint-disable-next-line no-control-regex
   /^(?:\u001b\][^\u0007\u001b]{0,1024}(?:\u0007|\u001b\\)|\u001b\[[0-9;?]{0,32}[A-Za-z]|[\s\uFEFF\u0000-\u0008])+/;
+/** Escapes stand in front of a frame, not in front of megabytes: a longer match overflows the stack of the engine. */
+const MAX_ESCAPE_CHARS = 4096;
 /** A banner printed without a newline stands in front of the first frame of some agents. */
 const FRAME_START = '{"jsonrpc"';
 
@@ -117,8 +119,8 @@ function parse(line: string): Frame | undefined {
 }
 
 function recover(line: string): Frame | undefined {
-  const bare = line.replace(LEADING_ESCAPES, "");
-  if (bare !== line && bare.charCodeAt(0) === OPEN_BRACE) return parse(bare);
+  const escapes = LEADING_ESCAPES.exec(line.slice(0, MAX_ESCAPE_CHARS))?.[0].length ?? 0;
+  if (escapes > 0 && line.charCodeAt(escapes) === OPEN_BRACE) return parse(line.slice(escapes));
   const at = line.indexOf(FRAME_START);
   return at > 0 ? parse(line.slice(at)) : undefined;
 }

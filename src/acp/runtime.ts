@@ -137,8 +137,8 @@ class AcpRuntime implements Runtime {
       stdin: child.stdin,
       stdout: child.stdout,
       lineBytes,
-      onNotification: (method, params) => this.#notified(method, params),
-      onRequest: (id, method, params) => this.#requested(id, method, params),
+      onNotification: (method, params) => this.#guard(() => this.#notified(method, params)),
+      onRequest: (id, method, params) => this.#guard(() => this.#requested(id, method, params)),
       onEnd: (reason) => void life.outputEnded(reason),
       onWriteFailed: () => void life.inputClosed(),
       ...(options.tap !== undefined && { tap: options.tap }),
@@ -232,6 +232,16 @@ class AcpRuntime implements Runtime {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  /** A bug of ours ends this agent and what waits for it, not Ostler. */
+  #guard(handle: () => void): void {
+    try {
+      handle();
+    } catch (error) {
+      this.#connection.close(error instanceof Error ? error : new Error("A handler failed", { cause: error }));
+      this.kill();
+    }
   }
 
   #notified(method: string, params: Frame): void {

@@ -125,7 +125,7 @@ class TurnRun {
     this.#endWait?.();
     this.#clocks.beginAttempt();
     session.latch.beginTurn();
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const attempt = new Attempt({
         turnId: this.#id,
         attempt: attemptNumber,
@@ -147,7 +147,13 @@ class TurnRun {
         "session/prompt",
         { sessionId: session.id, prompt: this.#blocks },
         { onHandedOver: () => (attempt.handedOver = true) },
-        (answer) => this.#answered(attempt, answer),
+        (answer) => {
+          try {
+            this.#answered(attempt, answer);
+          } catch (error) {
+            reject(error);
+          }
+        },
       );
     });
   }

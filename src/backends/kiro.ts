@@ -24,22 +24,26 @@ export const kiroBackend: Backend = {
   loginHint: "Run `kiro-cli login`, then ask again",
   interruptedText: "Tool uses were interrupted, waiting for the next user prompt",
   refusesAfterCancelledPermission: true,
-  readExtension: (method, params) => READERS[method]?.(params),
+  readExtension: (method, params) => READERS.get(method)?.(params),
 };
 
 type Params = Readonly<Record<string, unknown>>;
 
-const READERS: Readonly<Record<string, (params: Params) => ExtensionReading>> = {
-  "_kiro.dev/metadata": readMetadata,
-  "_kiro.dev/session/update": readSessionUpdate,
-  "_kiro.dev/commands/available": (params) => ({
-    events: [{ type: "commands", commands: readCommands(params["commands"]) }],
-  }),
-  "_kiro.dev/compaction/status": readCompaction,
-  "_kiro.dev/agent/switched": (params) => ({ events: modeEvent(str(params["agentName"])) }),
-  "_kiro.dev/error/rate_limit": (params) => ({ events: noticeEvent(str(params["message"])) }),
-  "_kiro/system/notify": (params) => ({ events: noticeEvent(str(params["message"])) }),
-};
+type Reader = (params: Params) => ExtensionReading;
+
+/** A map, for the agent chooses the names: `constructor` is none of ours. */
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ["_kiro.dev/metadata", readMetadata],
+  ["_kiro.dev/session/update", readSessionUpdate],
+  [
+    "_kiro.dev/commands/available",
+    (params) => ({ events: [{ type: "commands", commands: readCommands(params["commands"]) }] }),
+  ],
+  ["_kiro.dev/compaction/status", readCompaction],
+  ["_kiro.dev/agent/switched", (params) => ({ events: modeEvent(str(params["agentName"])) })],
+  ["_kiro.dev/error/rate_limit", (params) => ({ events: noticeEvent(str(params["message"])) })],
+  ["_kiro/system/notify", (params) => ({ events: noticeEvent(str(params["message"])) })],
+]);
 
 /** Either signal alone, the stop reason or the object, means a refusal. */
 function readMetadata(params: Params): ExtensionReading {

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import type { Profile } from "../../src/errors/failure.ts";
+import type { Action, Json } from "../fixtures/agents/scenario.ts";
+import { call, chunk, end, permission, record, recordUpdate, tool, turns } from "../fixtures/agents/scenario.ts";
+import { drive, failureOf, habits } from "./drive.ts";
+
+const MIB = 1024 * 1024;
+/** Names that every object has by inheritance. */
+const INHERITED = ["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__", "__defineGetter__"];
+
+const line = (piece: string, times: number): readonly Action[] => [{ raw: piece, times }, { raw: "\n" }];
+const notifications = (params: { readonly [key: string]: Json }): readonly Action[] =>
+  INHERITED.map((method) => call(method, { sessionId: "$S", ...params }));
+
+test.each<{ from: string; actions: readonly Action[]; profile?: Profile }>([
+  { from: "8 MiB of blanks", actions: line(" ".repeat(1024), 8 * 1024) },
+  { from: "8 MiB of colours", actions: line("\u001B[31m", (8 * MIB) / 5) },
+  { from: "8 MiB of unfinished titles", actions: line("\u001B]", 4 * MIB) },
+  { from: "8 MiB of beginnings of frames", actions: line('{"jsonrpc"', (8 * MIB) / 10) },
+  { from: "kiro: methods with inherited names", actions: notifications({ events: "x", failure: 1 }), profile: "kiro" },
+  { from: "kiro: the same with nothing in them", actions: notifications({ failure: null }), profile: "kiro" },
+])("the turn goes on after $from", async ({ actions, profile = "generic" }) => {
+  const { outcome } = await drive(turns([...actions, chunk("works"), end()]), { profile });
+  expect(outcome).toMatchObject({ kind: "completed", text: "works", warnings: [] });
+});
+
+test("a tool call whose status has an inherited name keeps the status it had", async () => {
+  const calls = INHERITED.map((status) => tool("t1", { status, title: status }));
+  const { events } = await drive(turns([...calls, chunk("works"), end()]));
+  const statuses = events.flatMap((event) => (event.type === "tool" ? [event.status] : []));
+  expect(new Set(statuses)).toEqual(new Set(["pending"]));
+});
+
+test("a permission question after the end is denied, and none of the turn's denials", async () => {
+  const { outcome } = await drive(turns([chunk("works"), end(), permission("t1")]));
+  expect(outcome).toMatchObject({ kind: "completed", denied: [] });
+});
+
+test("of very many warnings the outcome repeats the newest", async () => {
+  const warnings = Array.from({ length: 300 }, (_, n) =>
+    recordUpdate(record({ id: `w${n}`, severity: "warning", title: `warning ${n}` })),
+  );
+  const { outcome, sunk } = await drive(turns([...warnings, chunk("works"), end()]));
+  expect(outcome.warnings.map(({ title }) => title)).toEqual(
+    Array.from({ length: 256 }, (_, n) => `warning ${n + 44}`),
+  );
+  expect(sunk).toHaveLength(300);
+});
+
+test("a bug in a handler fails the turn that was running, and nothing else", async () => {
+  const backend = {
+    ...habits("generic"),
+    readExtension: () => {
+      throw new TypeError("not a function");
+    },
+  };
+  const { outcome, prompts } = await drive(turns([call("_x/y", { sessionId: "$S" }), chunk("works"), end()]), {
+    backend,
+  });
+  expect(failureOf(outcome)).toMatchObject({ kind: "unknown", rule: "internal-error", retry: "never" });
+  expect(outcome.cause?.cause).toBeInstanceOf(TypeError);
+  expect(prompts).toBe(1);
+});
