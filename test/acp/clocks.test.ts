@@ -168,6 +168,15 @@ describe("against real time", () => {
         clock: "idle",
       },
       {
+        from: "a tool that waited for a person has its whole time left",
+        timeouts: { firstByteMs: 5000, idleMs: 5000, toolMs: 100, wallMs: 150 },
+        during: (clocks) => {
+          clocks.toolStarted("t1");
+          setTimeout(clocks.hold(), 110);
+        },
+        clock: "wall",
+      },
+      {
         from: "a new attempt forgets the tools of the last",
         timeouts: { firstByteMs: 20, toolMs: 5000 },
         during: (clocks) => {
