@@ -147,6 +147,7 @@ export class Attempt {
 
   /** A person or a policy decides: the harness is not silent. Returns the release. */
   hold(): () => void {
+    this.#heard("a permission question");
     return this.#options.clocks.hold();
   }
 
