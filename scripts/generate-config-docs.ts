@@ -47,8 +47,8 @@ adapters, and \`state\`.
 
 A \`.ostler.json\` comes with a checkout that somebody else may have written, so it may only tighten. It can choose a
 backend and a model, lower \`approve\`, and lower the numbers of \`timeouts\`, \`retry\` and \`limits\`. What would start a
-program, set its environment, mode or profile, approve more, or wait longer is ignored with a warning; so are \`restart\`
-and \`retention\`.
+program, set its environment, mode or profile, approve more, or wait longer is ignored with a warning; so are \`gate\`,
+\`restart\` and \`retention\`.
 
 ## When a value cannot be used
 `;

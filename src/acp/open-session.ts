@@ -13,6 +13,7 @@ import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import type { Approval, Backend, EnvLogin } from "./ports.ts";
 import type { SessionSetup } from "./session.ts";
+import { requireAskingMode } from "./tool-gate.ts";
 
 export interface OpenSessionOptions {
   /** Absolute path. */
@@ -31,6 +32,8 @@ export interface OpenContext {
   readonly backend: Backend;
   readonly connection: Connection;
   readonly approval: Approval;
+  /** Refuse a mode in which the agent does not ask. */
+  readonly gate: "required" | undefined;
   readonly sessionMs: number;
   /** What to try once when the agent says that a login is missing. */
   readonly login: EnvLogin | undefined;
@@ -44,6 +47,7 @@ const AUTH_REQUIRED = -32000;
 /** Throws the typed error of whatever went wrong; a session that opens after its deadline is closed again. */
 export async function setUpSession(options: OpenSessionOptions, context: OpenContext): Promise<SessionSetup> {
   const { backend, connection, approval, sessionMs } = context;
+  if (context.gate === "required" && options.mode !== undefined) requireAskingMode(backend, options.mode);
   const meta = backend.sessionMeta(approval);
   const params = {
     cwd: options.cwd,
@@ -73,6 +77,14 @@ export async function setUpSession(options: OpenSessionOptions, context: OpenCon
   }
   const info = readSessionInfo(answer);
   const { notes, mode } = await applySettings(id, info, options, context);
+  if (context.gate === "required") {
+    try {
+      requireAskingMode(backend, mode ?? info.modes?.current);
+    } catch (error) {
+      closeLate(result);
+      throw error;
+    }
+  }
   if (signedIn !== undefined) notes.unshift(signedIn);
   return {
     id,

@@ -64,6 +64,8 @@ export interface Backend {
   modeToSet(modes: AdvertisedModes | undefined, approval: Approval): string | undefined;
   /** Whether the mode asks before it acts; undefined = not known. */
   modeAsks(modeId: string): boolean | undefined;
+  /** Whether an agent started with these arguments asks before its tools run; `by_mode`: `modeAsks` says it. */
+  toolGate(args: readonly string[]): "asks" | "acts" | "by_mode" | "unknown";
   /** One more try for a turn that ended well and empty (not codex: its silent refusal is empty, and repeats). */
   readonly retriesEmptyTurn: boolean;
   /**

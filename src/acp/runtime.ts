@@ -17,6 +17,7 @@ import type { OpenSessionOptions } from "./open-session.ts";
 import type { Approval, Backend, CommandLine, FailureSink, PermissionPolicy, ProcessLedger, WireTap } from "./ports.ts";
 import { AcpSession } from "./session.ts";
 import type { Session } from "./session.ts";
+import { requireAskingProcess } from "./tool-gate.ts";
 import { VERSION } from "./version.ts";
 import { tapProcess } from "./wire-tap.ts";
 
@@ -29,6 +30,8 @@ export interface RuntimeOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Default `reads`. */
   readonly approval?: Approval;
+  /** Refuse an agent, or a mode of it, in which tools may run without asking. */
+  readonly gate?: "required" | undefined;
   /** None: a permission request ends the turn with `AcpPermissionNeeded`. */
   readonly permissions?: PermissionPolicy;
   /** Told of every failure and warning first. */
@@ -72,6 +75,7 @@ const MAX_STAGED = 1000;
 /** Starts an agent and shakes hands. Throws an `AcpError` or `AcpRuntimeError` with `failure`; nothing is left running then. */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   options.signal?.throwIfAborted();
+  if (options.gate === "required") requireAskingProcess(options.backend, options.command.args);
   const runtime = new AcpRuntime(options, await spawn(options));
   const onAbort = (): void => runtime.kill();
   options.signal?.addEventListener("abort", onAbort, { once: true });
@@ -186,6 +190,7 @@ class AcpRuntime implements Runtime {
         backend: this.backend,
         connection: this.#connection,
         approval,
+        gate: this.#options.gate,
         sessionMs: timeouts?.sessionMs ?? DEFAULTS.sessionMs,
         login: this.backend.loginFromEnv(
           this.#options.env,

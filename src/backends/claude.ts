@@ -27,6 +27,7 @@ export const claudeBackend: Backend = {
   modeToSet: (modes) =>
     modes === undefined || modes.current === ASKS_FOR_EVERYTHING ? undefined : ASKS_FOR_EVERYTHING,
   modeAsks: (mode) => ASKS[mode],
+  toolGate: () => "by_mode",
   isAdapterWords: (update) => {
     if (update["messageId"] === undefined) return true;
     const meta = isObject(update["_meta"]) ? update["_meta"] : {};

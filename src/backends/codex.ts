@@ -35,6 +35,7 @@ export const codexBackend: Backend = {
     return modes === undefined || modes.current === wanted ? undefined : wanted;
   },
   modeAsks: (mode) => ASKS[mode],
+  toolGate: () => "by_mode",
   // Its silent refusal is an empty turn, and repeats (recording refusal-content).
   retriesEmptyTurn: false,
   isAdapterWords: (update, afterSystemError) => afterSystemError && update["messageId"] === undefined,

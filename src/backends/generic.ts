@@ -12,6 +12,7 @@ export const genericHabits: Omit<Backend, "id" | "label"> = {
   sessionMeta: () => undefined,
   modeToSet: () => undefined,
   modeAsks: () => undefined,
+  toolGate: () => "unknown",
   retriesEmptyTurn: true,
   isAdapterWords: () => false,
   refusesAfterCancelledPermission: false,

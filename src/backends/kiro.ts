@@ -14,6 +14,8 @@ import { genericHabits } from "./generic.ts";
 const MAX_CATEGORY_CHARS = 64;
 const MAX_EXPLANATION_CHARS = 600;
 const MAX_MODEL_CHARS = 128;
+/** Also inside a line for a shell. */
+const TRUSTS = /(?:^|\s)(?:-a|--trust-(?:all-)?tools)(?:[=\s]|$)/;
 const FILTERED = "CONTENT_FILTERED";
 
 export const kiroBackend: Backend = {
@@ -22,6 +24,8 @@ export const kiroBackend: Backend = {
   profile: "kiro",
   label: "Kiro",
   loginHint: "Run `kiro-cli login`, then ask again",
+  // `-a` is the short form; `--trust-tools=NAMES` lets those tools run unasked.
+  toolGate: (args) => (args.some((arg) => TRUSTS.test(arg)) ? "acts" : "asks"),
   interruptedText: "Tool uses were interrupted, waiting for the next user prompt",
   refusesAfterCancelledPermission: true,
   readExtension: (method, params) => READERS.get(method)?.(params),

@@ -29,6 +29,8 @@ export interface BackendSettings {
 export interface Config {
   readonly defaultBackend?: string;
   readonly approve: Approval;
+  /** Refuse agents that would run tools without asking. */
+  readonly gate?: "required";
   readonly backends: Readonly<Record<string, BackendSettings>>;
   readonly timeouts: {
     readonly handshakeS: number;

@@ -67,6 +67,11 @@ function repair(raw: JsonObject, issue: Issue, { where, isProject }: Origin): st
     raw["approve"] = "none";
     return [`approve must be ${expected(issue)}, so nothing is approved by itself`];
   }
+  if (issue.path[0] === "gate") {
+    raw["gate"] = "required";
+    raw["approve"] = "none";
+    return ['gate must be "required" or absent, so it is required, and nothing is approved by itself'];
+  }
   const path = settingPath(issue.path);
   if (!isProject && issue.code !== "invalid_key" && decidesWhatStarts(path)) {
     throw new UsageError(`${where}: ${dotted(path)} must be ${expected(issue)}`);

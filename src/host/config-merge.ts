@@ -45,6 +45,7 @@ function overlay(base: Config, layer: ConfigLayer): Config {
     ...base,
     ...(layer.defaultBackend !== undefined && { defaultBackend: layer.defaultBackend }),
     approve: layer.approve ?? base.approve,
+    ...(layer.gate !== undefined && { gate: layer.gate }),
     backends: Object.fromEntries(backends),
     timeouts: { ...base.timeouts, ...layer.timeouts },
     restart: { ...base.restart, ...layer.restart },

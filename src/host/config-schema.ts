@@ -48,6 +48,9 @@ export const configSchema = z
         "What is approved without asking: everything, reading and searching inside the workspace, or nothing.",
       default: DEFAULTS.approve,
     }),
+    gate: z.enum(["required"]).exactOptional().meta({
+      description: "Refuse an agent, or a mode of it, that would run tools without asking.",
+    }),
     backends: z
       .record(z.string().regex(/^[A-Za-z0-9][\w.-]*$/), backendSchema)
       .exactOptional()

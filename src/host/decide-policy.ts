@@ -39,7 +39,6 @@ const DEFAULT_REASONS: Readonly<Record<PolicyWord, string>> = {
 
 function mayMean(rule: PolicyRule, evidence: ToolEvidence): boolean {
   const { kinds, commands, paths, hosts, mcpServer, claimedServer, unreadable } = evidence;
-  const server = [mcpServer, claimedServer];
   return (
     (rule.kind === undefined || kinds.some((kind) => rule.kind?.includes(kind))) &&
     (rule.command === undefined ||
@@ -51,7 +50,9 @@ function mayMean(rule: PolicyRule, evidence: ToolEvidence): boolean {
     (rule.host === undefined ||
       unreadable.host ||
       hosts.some((host) => rule.host?.some((name) => isHost(host, name)))) &&
-    (rule.mcp === undefined || mcpServer === "" || rule.mcp.some((name) => server.includes(name)))
+    (rule.mcp === undefined ||
+      mcpServer === "" ||
+      rule.mcp.some((name) => name === mcpServer || name === claimedServer))
   );
 }
 

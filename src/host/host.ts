@@ -150,6 +150,7 @@ class ComposedHost implements Host {
       cwd,
       env: childEnvironment({ env: this.#env, surface: this.#surface, profile: backend.profile, settings }),
       approval: approve,
+      gate: options.rules?.gate ?? this.config.gate,
       permissions: createPermissionPolicy({ ...options, approve, workspace: cwd }),
       timeouts: {
         handshakeMs: timeouts.handshakeS * 1000,

@@ -289,7 +289,8 @@ test.each([
   { from: "null", content: { approve: null } },
   { from: "a misspelt key", content: { aprove: "reads" } },
   { from: "a key of another tool", content: { permissions: { defaultMode: "deny" } } },
-  { from: "a gate that this version does not know", content: { gate: "required" } },
+  { from: "a gate that this version does not know", content: { gate: "optional" } },
+  { from: "a misspelt gate", content: { gates: "required" } },
 ])("a permission setting that cannot be read approves nothing: $from", async ({ content }) => {
   write(user, content);
   const { config, warnings } = await load();
@@ -433,4 +434,12 @@ test.each(["toString", "constructor", "__proto__", "unknown"])("a backend called
     notices: false,
     terminalOutput: true,
   });
+});
+
+test("the gate is the user's alone, and one that cannot be read is required", async () => {
+  write(user, { gate: true });
+  expect((await load()).config.gate).toBe("required");
+  write(user, { gate: "required" });
+  expect((await load()).config.gate).toBe("required");
+  expect((await load()).warnings).toEqual([]);
 });
