@@ -44,8 +44,15 @@ const SETTING_MS = 30_000;
 const INVALID_PARAMS = -32602;
 const AUTH_REQUIRED = -32000;
 
-/** Throws the typed error of whatever went wrong; a session that opens after its deadline is closed again. */
-export async function setUpSession(options: OpenSessionOptions, context: OpenContext): Promise<SessionSetup> {
+/**
+ * Throws the typed error of whatever went wrong, the reason of the signal at whatever step it aborts; a session that
+ * opens after its deadline is closed again.
+ */
+export function setUpSession(options: OpenSessionOptions, context: OpenContext): Promise<SessionSetup> {
+  return abortable(openAndSet(options, context), options.signal);
+}
+
+async function openAndSet(options: OpenSessionOptions, context: OpenContext): Promise<SessionSetup> {
   const { backend, connection, approval, sessionMs } = context;
   if (context.gate === "required" && options.mode !== undefined) requireAskingMode(backend, options.mode);
   const meta = backend.sessionMeta(approval);
@@ -61,8 +68,12 @@ export async function setUpSession(options: OpenSessionOptions, context: OpenCon
       void connection.request("session/close", { sessionId: id }, { deadlineMs: SETTING_MS }).catch(() => {});
   };
   const open = (): Promise<unknown> =>
-    abortable(connection.request("session/new", params, { deadlineMs: sessionMs, onLate: closeLate }), options.signal);
+    connection.request("session/new", params, { deadlineMs: sessionMs, onLate: closeLate });
   const { result, signedIn } = await attempt(context, "session/new", () => openSignedIn(open, context));
+  if (options.signal?.aborted === true) {
+    closeLate(result);
+    throw options.signal.reason;
+  }
   const answer = isObject(result) ? result : {};
   const id = str(answer["sessionId"]);
   if (id === undefined) {
