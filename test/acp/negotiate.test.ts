@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import { knownModels, modelSetting, readSessionInfo } from "../../src/acp/negotiate.ts";
+
+const select = (id: string, category: string, values: readonly string[], current?: string) => ({
+  id,
+  category,
+  type: "select",
+  currentValue: current,
+  options: values.map((value) => ({ value, name: value })),
+});
+
+test.each<{ from: string; result: object; expected: object }>([
+  {
+    from: "nothing: unknown",
+    result: {},
+    expected: { modes: undefined, models: [], currentModel: undefined, options: [] },
+  },
+  {
+    from: "null where an object belongs",
+    result: { modes: null, models: null, configOptions: null },
+    expected: { modes: undefined, models: [], options: [] },
+  },
+  {
+    from: "kiro v2 (kiro wire notes, section 4)",
+    result: {
+      modes: { currentModeId: "kiro_default", availableModes: [{ id: "kiro_default" }, { id: "kiro_planner" }] },
+      models: { currentModelId: "auto", availableModels: [{ modelId: "auto" }, { modelId: "model-a" }] },
+    },
+    expected: {
+      modes: { current: "kiro_default", available: ["kiro_default", "kiro_planner"] },
+      models: ["auto", "model-a"],
+      currentModel: "auto",
+    },
+  },
+  {
+    from: "an empty list of modes is none, not unknown",
+    result: { modes: { availableModes: [] } },
+    expected: { modes: { current: null, available: [] } },
+  },
+  {
+    from: "other spellings of the ids",
+    result: {
+      modes: { currentModeId: "b", availableModes: [{ modeId: "a" }, { value: "b" }, { name: "nameless" }] },
+      models: { availableModels: [{ id: "m1" }, { modelId: "m2", id: "wrong" }] },
+    },
+    expected: { modes: { current: "b", available: ["a", "b"] }, models: ["m1", "m2"] },
+  },
+  {
+    from: "modes and models as options (claude, kiro V3)",
+    result: {
+      configOptions: [
+        select("mode", "mode", ["default", "auto"], "auto"),
+        select("model", "model", ["m1", "m2"], "m2"),
+      ],
+    },
+    expected: { modes: { current: "auto", available: ["default", "auto"] }, models: ["m1", "m2"], currentModel: "m2" },
+  },
+  {
+    from: "an option of that category under another id",
+    result: { configOptions: [select("llm", "model", ["m1"], "m1")] },
+    expected: { models: ["m1"], currentModel: "m1" },
+  },
+  {
+    from: "options in groups",
+    result: {
+      configOptions: [
+        {
+          id: "model",
+          category: "model",
+          currentValue: "m2",
+          options: [
+            { group: "a", options: [{ value: "m1" }, { id: "m2" }] },
+            { group: "b", options: [{ value: "m3" }] },
+          ],
+        },
+      ],
+    },
+    expected: { models: ["m1", "m2", "m3"], currentModel: "m2" },
+  },
+  {
+    from: "an option without an id, and other things",
+    result: { configOptions: [{ category: "model" }, null, 5, "x", select("effort", "thought_level", ["low"])] },
+    expected: {
+      models: [],
+      options: [{ id: "effort", category: "thought_level", current: undefined, values: ["low"] }],
+    },
+  },
+])("$from", ({ result, expected }) => {
+  expect(readSessionInfo({ ...result })).toMatchObject(expected);
+});
+
+test("a listed mode block wins over a mode option", () => {
+  const info = readSessionInfo({
+    modes: { currentModeId: "a", availableModes: [{ id: "a" }] },
+    configOptions: [select("mode", "mode", ["b"], "b")],
+  });
+  expect(info.modes).toEqual({ current: "a", available: ["a"] });
+});
+
+test("every model that a person may type is known: listed, and with its effort (codex)", () => {
+  const info = readSessionInfo({
+    models: { availableModels: [{ modelId: "m1[low]" }, { modelId: "m1[high]" }] },
+    configOptions: [select("model", "model", ["m1"], "m1")],
+  });
+  expect(knownModels(info)).toEqual(["m1", "m1[low]", "m1[high]"]);
+});
+
+test.each<{ from: string; result: object; expected: object }>([
+  {
+    from: "an option",
+    result: { configOptions: [select("llm", "model", ["m1"])] },
+    expected: { method: "session/set_config_option", params: { configId: "llm", value: "m1" } },
+  },
+  {
+    from: "no option: the draft method",
+    result: { models: { availableModels: [{ modelId: "m1" }] } },
+    expected: { method: "session/set_model", params: { modelId: "m1" } },
+  },
+])("a model is set by $from", ({ result, expected }) => {
+  expect(modelSetting(readSessionInfo({ ...result }), "m1")).toEqual(expected);
+});
