@@ -15,6 +15,8 @@ import type { Ending } from "./outcome.ts";
 /** Shown to people: one line of stderr (bridge semantics, section 9). The whole tail goes into the details. */
 const LAST_LINE_CHARS = 200;
 const TAIL_CHARS = 4000;
+const NOISE_LINE = /^(?:\s+at |Node\.js v\d|\s*\^+\s*$)/;
+const ERROR_LINE = /^(?:\w{0,40}Error|error|fatal|panic)\b/i;
 
 /** The process or its pipe is gone. Rejects what was pending on the connection. */
 export class RuntimeGone extends Error {
@@ -95,7 +97,8 @@ function describeExit(exit: ExitFact | null): string {
   return exit.signal === null ? `exited with code ${exit.code ?? "unknown"}` : `was killed by ${exit.signal}`;
 }
 
+/** The line that says why: the last one that names an error, else the last one. Node ends a crash with its version. */
 function lastLine(stderr: string): string {
-  const line = stderr.split("\n").findLast((candidate) => candidate.trim() !== "") ?? "";
-  return cleanLine(line, LAST_LINE_CHARS);
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "" && !NOISE_LINE.test(line));
+  return cleanLine(lines.findLast((line) => ERROR_LINE.test(line)) ?? lines.at(-1) ?? "", LAST_LINE_CHARS);
 }

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CommandLine } from "../acp/ports.ts";
 
-/** Where the demo agent lies next to this module: in the bundle of the command, in the library, in the sources. */
-const PLACES = ["./demo-agent.js", "../backends/demo/agent.js", "../backends/demo/agent.ts"];
+/** Where the demo agent lies from this module: in the bundle of the command, from the library, in the sources. */
+const PLACES = ["./demo-agent.js", "../cli/demo-agent.js", "../backends/demo/agent.ts"];
 
 /** The demo agent of this package, run by the Node that runs us. */
 export function demoCommand(): CommandLine {

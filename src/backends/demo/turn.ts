@@ -136,6 +136,13 @@ export class DemoTurn {
     await this.update({ sessionUpdate: "session_info_update", _meta: this.#failureMeta("warning", warning) });
   }
 
+  /** Tells something beside the answer: its id is a notice's, so that nobody takes it for a retry. */
+  async notice(notice: DemoWarning): Promise<void> {
+    if (!this.options.failureRecords) return;
+    const state = { id: `${this.id}:notice:1`, revision: 1, severity: "warning" } as const;
+    await this.update({ sessionUpdate: "session_info_update", _meta: failureMeta(state, notice) });
+  }
+
   /** Ends the turn as failed: a record on the result, or a JSON-RPC error where the client cannot read records. */
   fail(failure: DemoFailure): Partial<PromptResponse> {
     if (!this.options.failureRecords)

@@ -37,7 +37,8 @@ export function reportOf(outcome: TurnOutcome, context: ReportContext = {}): Car
 
 /** What stands under text that is not the whole answer; undefined when nothing was cut. */
 export function partialNote(outcome: TurnOutcome): string | undefined {
-  return outcome.partial ? "The answer above is partial." : undefined;
+  // What stands before a refusal is the model's "no", not half an answer.
+  return outcome.partial && outcome.kind !== "refused" ? "The answer above is partial." : undefined;
 }
 
 /** The end of stderr says why; a screen full of it hides the sentence above. */

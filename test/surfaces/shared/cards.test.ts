@@ -178,6 +178,8 @@ test("partial text is said to be partial", () => {
   expect(partialNote({ ...base, kind: "failed", failure, text: "half", partial: true })).toBe(
     "The answer above is partial.",
   );
+  const refusal = { category: "", explanation: "", recommendedModel: "" };
+  expect(partialNote({ ...base, kind: "refused", refusal, text: "No.", partial: true })).toBeUndefined();
   expect(partialNote({ ...base, kind: "completed", text: "whole" })).toBeUndefined();
 });
 

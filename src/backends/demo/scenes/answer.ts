@@ -71,7 +71,7 @@ export async function retry(turn: DemoTurn): Promise<void> {
 
 /** A warning beside a good answer: it never fails the turn. */
 export async function warn(turn: DemoTurn): Promise<void> {
-  await turn.warn({ category: "unknown", title: "The demo agent warns that nothing is wrong" });
+  await turn.notice({ category: "unknown", title: "The demo agent warns that nothing is wrong" });
   await turn.stream("There was a warning beside this answer, and the answer is complete all the same.");
 }
 
