@@ -58,7 +58,7 @@ const SEPARATOR = `${QUOTE}\\s{0,3}[:=]{1,3}>?\\s{0,3}`;
 const VALUE = "(?:\\\\{0,3}\"[^\"\\n]{0,4096}\"?|'[^'\\n]{0,4096}'?|[^\\s\"',;&)}\\]]{1,4096})";
 /** Words of an error sentence that may stand where a value would. */
 const NOT_A_VALUE =
-  "(?![\"']?(?:required|invalid|missing|expired|rejected|revoked|denied|incorrect|wrong|empty|unset|set|null|none|undefined|true|false|unknown|unexpected|not|no|is|was|are|has|must|should|cannot|could|failed|error|limit|usage|the|a|an|and|or|please)\\b)(?![\"'\\\\]{0,4}\\[redacted\\])";
+  "(?![\"']?(?:required|invalid|missing|expired|rejected|revoked|denied|incorrect|wrong|empty|unset|set|null|none|undefined|true|false|unknown|unexpected|not|no|is|was|are|has|must|should|cannot|could|failed|error|limit|usage|the|a|an|and|or|please|permission|operation|there|cannot)\\b)(?![\"'\\\\]{0,4}\\[redacted\\])";
 const LOOKS_SECRET = "(?=[\"'\\\\]{0,4}(?:[\\w./+=-]{0,200}\\d|[\\w./+=-]{20}))(?=[\"'\\\\]{0,4}[^\\s\"']{6})";
 
 /** Marks rules whose every match holds `:` or `=`: most lines hold neither and are spared the slowest patterns. */
@@ -138,14 +138,38 @@ export function redact(text: string): string {
 
 /** One line for a card or a log: no control characters, scrubbed, then cut at `maxChars` with an ellipsis. */
 export function cleanLine(text: string, maxChars: number): string {
-  return cut(redact(stripControls(text)).replace(/\s+/g, " ").trim(), maxChars);
+  return cut(
+    redact(stripControls(startOf(text, maxChars)))
+      .replace(/\s+/g, " ")
+      .trim(),
+    maxChars,
+  );
 }
 
 /** Several lines, otherwise as {@link cleanLine}. `keep: "end"` is for tails of output, which say why at their end. */
 export function cleanBlock(text: string, maxChars: number, keep: "start" | "end" = "start"): string {
-  const scrubbed = redact(stripControls(text)).trim();
+  const scrubbed = redact(stripControls(keep === "start" ? startOf(text, maxChars) : endOf(text, maxChars))).trim();
   if (keep === "start" || scrubbed.length <= maxChars) return cut(scrubbed, maxChars);
   return `…${scrubbed.slice(scrubbed.length - maxChars + 1).replace(/^[\uDC00-\uDFFF]/, "")}`;
+}
+
+/** So much is scrubbed at least, whatever is shown of it; a text of megabytes would take seconds. */
+const MIN_SCRUBBED_CHARS = 64 * 1024;
+/** A cut goes back to a blank, so that it leaves no half of a secret, which no rule knows. */
+const MAX_WORD_CHARS = 4096;
+
+function startOf(text: string, maxChars: number): string {
+  const limit = Math.max(MIN_SCRUBBED_CHARS, 4 * maxChars);
+  if (text.length <= limit) return text;
+  const word = text.slice(limit - MAX_WORD_CHARS, limit).search(/\S*$/);
+  return `${text.slice(0, limit - MAX_WORD_CHARS + word)}…`;
+}
+
+function endOf(text: string, maxChars: number): string {
+  const limit = Math.max(MIN_SCRUBBED_CHARS, 4 * maxChars);
+  if (text.length <= limit) return text;
+  const end = text.slice(-limit);
+  return `…${end.slice(/^\S{0,4096}/.exec(end)?.[0].length ?? 0)}`;
 }
 
 function hideValue(...groups: string[]): string {
@@ -158,15 +182,18 @@ function closes(value: string, quote: string): boolean {
   return quote !== "" && value.length > quote.length && value.endsWith(quote.slice(-1));
 }
 
-/** Colour codes, titles, control and direction characters: they hide or split what stands between them. */
-function stripControls(text: string): string {
+/** Without colour codes, titles, control, direction and unseen characters: they hide or split what stands between them. */
+export function stripControls(text: string): string {
   return (
     text
       // oxlint-disable-next-line no-control-regex -- escape sequences are what is removed
       .replace(/\u001B\][^\u0007\u001B]{0,4096}(?:\u0007|\u001B\\)?|\u001B\[[\d;?]{0,32}[ -/]{0,4}[@-~]?|\u001B./g, "")
       .replace(/\r\n?/g, "\n")
-      // oxlint-disable-next-line no-control-regex -- control characters are what is removed
-      .replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g, "")
+      .replace(
+        // oxlint-disable-next-line no-control-regex -- control characters are what is removed
+        /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g,
+        "",
+      )
   );
 }
 

@@ -163,6 +163,8 @@ test.each([
   "/workspace/src/root/home.ts",
   "/tmp/ostler/home/adapters/node_modules/.bin",
   "the key: value pairs of the file",
+  "open /etc/passwd: permission denied",
+  "Cannot work in /etc/passwd: there is no such folder",
   "monkey: banana2banana2banana2banana2",
   "author: somebody",
 ])("ordinary words stay: %s", (text) => {
@@ -178,6 +180,39 @@ describe("clean text", () => {
 
   test("a colour code cannot hide a secret", () => {
     expect(cleanLine(`token sk-ant-\u001B[1m${fill(20)}`, 100)).toBe("token [redacted]");
+  });
+
+  test.each([
+    ["soft hyphen", "\u00AD"],
+    ["Arabic letter mark", "\u061C"],
+    ["vowel separator", "\u180E"],
+    ["zero width space", "\u200B"],
+    ["override", "\u202E"],
+    ["word joiner", "\u2060"],
+    ["invisible separator", "\u2063"],
+    ["isolate", "\u2066"],
+    ["byte order mark", "\uFEFF"],
+    ["annotation", "\uFFF9"],
+    ["tag letter", "\u{E0041}"],
+    ["next line", "\u0085"],
+    ["C1 control sequence", "\u009B"],
+  ])("an unseen character cannot hide a secret: %s", (_, unseen) => {
+    expect(cleanLine(`token sk-ant-${unseen}${fill(20)} end`, 100)).toBe("token [redacted] end");
+    expect(cleanBlock(`token sk-ant-${unseen}${fill(20)} end`, 100, "end")).toBe("token [redacted] end");
+  });
+
+  test("of megabytes only what may be shown is scrubbed, and no cut leaves half of a secret", () => {
+    const secret = `sk-ant-${fill(40)}`;
+    const words = `${secret} `.repeat((8 * 1024 * 1024) / secret.length);
+    const startedAt = performance.now();
+    const shown = [cleanLine(words, 2000), cleanBlock(words, 2000), cleanBlock(words, 2000, "end")];
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    for (const text of shown) expect(text).toMatch(/^[[\]a-z\s…]+$/);
+    for (let blanks = 0; blanks < 64; blanks += 1) {
+      const line = `${" ".repeat(64 * 1024 - blanks)}${secret}${secret}`;
+      expect(cleanLine(line, 500)).not.toContain("sk-");
+      expect(cleanBlock(line, 500)).not.toContain("sk-");
+    }
   });
 
   test("scrubs before it cuts, so that no half of a secret is left", () => {
