@@ -108,6 +108,8 @@ export class AgentChild {
     const exited = new Promise<ExitFact>((resolve) => {
       subprocess.nodeChildProcess.once("exit", (code, signal) => resolve({ code, signal }));
     });
+    // Node closes the stdin of a process that exits, and with it that of the server a launcher left behind.
+    Object.defineProperty(subprocess.nodeChildProcess, "stdin", { value: null });
     const started = { pid, startedAt: startTimeOf(pid) ?? "", mark, file: basename(command.file) };
     ledger?.started(started);
     return new AgentChild(started, { before, ledger }, subprocess, exited);

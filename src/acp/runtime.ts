@@ -1,10 +1,9 @@
 /**
- * One child, one connection, many sessions: ready or dead, nothing in between. Frames are routed by session id; a
- * session nobody opened is answered and counted, never left waiting (case C17).
+ * One child, one connection, many sessions: ready or dead, nothing in between.
  */
 import { cleanBlock } from "../errors/redact.ts";
 import { AgentChild, SpawnFailed } from "./child.ts";
-import { Connection, METHOD_NOT_FOUND } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { RuntimeGone, startError } from "./death.ts";
 import type { Frame } from "./frames.ts";
 import { Lifeline } from "./lifeline.ts";
@@ -17,6 +16,7 @@ import type { OpenSessionOptions } from "./open-session.ts";
 import type { Approval, Backend, CommandLine, FailureSink, PermissionPolicy, ProcessLedger, WireTap } from "./ports.ts";
 import { AcpSession } from "./session.ts";
 import type { Session } from "./session.ts";
+import { SessionRouter } from "./session-router.ts";
 import { requireAskingProcess } from "./tool-gate.ts";
 import { VERSION } from "./version.ts";
 import { tapProcess } from "./wire-tap.ts";
@@ -69,8 +69,6 @@ export interface Runtime extends AsyncDisposable {
 
 const DEFAULTS = { handshakeMs: 60_000, sessionMs: 90_000, permissionMs: 300_000, lineBytes: 64 * 1024 * 1024 };
 const STDERR_SHOWN_CHARS = 4000;
-/** Updates that arrive before the `session/new` answer names their session (kiro wire notes, section 4). */
-const MAX_STAGED = 1000;
 
 /** Starts an agent and shakes hands. Throws an `AcpError` or `AcpRuntimeError` with `failure`; nothing is left running then. */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -79,6 +77,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const runtime = new AcpRuntime(options, await spawn(options));
   const onAbort = (): void => runtime.kill();
   options.signal?.addEventListener("abort", onAbort, { once: true });
+  if (options.signal?.aborted === true) onAbort();
   try {
     await runtime.initialize();
     return runtime;
@@ -111,22 +110,19 @@ class AcpRuntime implements Runtime {
   readonly #options: RuntimeOptions;
   readonly #child: AgentChild;
   readonly #connection: Connection;
-  readonly #sessions = new Map<string, AcpSession>();
-  readonly #staged: { readonly method: string; readonly params: Frame }[] = [];
+  readonly #router: SessionRouter;
   /** The tap has heard the exit. */
   readonly #tapped: Promise<void> | undefined;
-  #opening = 0;
   #ready = false;
   #gone: RuntimeGone | null = null;
   #stopRequested = false;
-  /** Frames that no session could be found for. */
-  unroutedFrames = 0;
 
   constructor(options: RuntimeOptions, child: AgentChild) {
     this.#options = options;
     this.#child = child;
     this.backend = options.backend;
     this.pid = child.pid;
+    this.#router = new SessionRouter(options.backend);
     const lineBytes = options.lineBytes ?? DEFAULTS.lineBytes;
     const life = new Lifeline({
       child,
@@ -141,7 +137,7 @@ class AcpRuntime implements Runtime {
       stdin: child.stdin,
       stdout: child.stdout,
       lineBytes,
-      onNotification: (method, params) => this.#guard(() => this.#notified(method, params)),
+      onNotification: (method, params) => this.#guard(() => this.#router.notified(method, params)),
       onRequest: (id, method, params) => this.#guard(() => this.#requested(id, method, params)),
       onEnd: (reason) => void life.outputEnded(reason),
       onWriteFailed: () => void life.inputClosed(),
@@ -182,41 +178,31 @@ class AcpRuntime implements Runtime {
     this.#ready = true;
   }
 
-  async openSession(options: OpenSessionOptions): Promise<Session> {
-    const { approval = "reads", timeouts, permissions, sink } = this.#options;
-    this.#opening += 1;
-    try {
+  openSession(options: OpenSessionOptions): Promise<Session> {
+    const { approval = "reads", timeouts, permissions, sink, gate, env } = this.#options;
+    const methods = this.authMethods.map(({ id }) => id);
+    return this.#router.opening(async () => {
       const setup = await setUpSession(options, {
         backend: this.backend,
         connection: this.#connection,
         approval,
-        gate: this.#options.gate,
+        gate,
         sessionMs: timeouts?.sessionMs ?? DEFAULTS.sessionMs,
-        login: this.backend.loginFromEnv(
-          this.#options.env,
-          this.authMethods.map(({ id }) => id),
-        ),
+        login: this.backend.loginFromEnv(env, methods),
       });
-      const session = new AcpSession(
-        {
-          backend: this.backend,
-          agent: this.agent === null ? undefined : `${this.agent.name} ${this.agent.version}`.trim(),
-          connection: this.#connection,
-          permissions,
-          permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
-          sink,
-          setPaused: (paused) => (paused ? this.#child.stdout.pause() : this.#child.stdout.resume()),
-          abandon: (abandoned) => this.#abandon(abandoned),
-          stderrTail: () => this.stderrTail(),
-        },
-        setup,
-      );
-      this.#sessions.set(session.id, session);
-      this.#deliverStaged(session);
-      return session;
-    } finally {
-      this.#opening -= 1;
-    }
+      const link = {
+        backend: this.backend,
+        agent: this.agent === null ? undefined : `${this.agent.name} ${this.agent.version}`.trim(),
+        connection: this.#connection,
+        permissions,
+        permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
+        sink,
+        setPaused: (paused: boolean) => (paused ? this.#child.stdout.pause() : this.#child.stdout.resume()),
+        abandon: (session: AcpSession) => this.#abandon(session),
+        stderrTail: () => this.stderrTail(),
+      };
+      return new AcpSession(link, setup);
+    });
   }
 
   stderrTail(): string {
@@ -249,68 +235,19 @@ class AcpRuntime implements Runtime {
     }
   }
 
-  #notified(method: string, params: Frame): void {
-    if (method === "$/cancel_request") {
-      for (const session of this.#sessions.values()) session.withdrawPermission(params["requestId"] ?? params["id"]);
-      return;
-    }
-    const sessionId = str(params["sessionId"]);
-    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
-    if (session !== undefined) this.#deliver(session, method, params);
-    else if (this.#opening > 0 && this.#staged.length < MAX_STAGED) this.#staged.push({ method, params });
-    else this.#unrouted(sessionId);
-  }
-
-  #deliver(session: AcpSession, method: string, params: Frame): void {
-    if (method === "session/update") {
-      session.update(params);
-      return;
-    }
-    const reading = this.backend.readExtension(method, params);
-    if (reading !== undefined) session.extension(reading);
-    else this.unroutedFrames += 1;
-  }
-
-  #deliverStaged(session: AcpSession): void {
-    for (const { method, params } of this.#staged.splice(0)) {
-      if (params["sessionId"] === session.id) this.#deliver(session, method, params);
-      else this.unroutedFrames += 1;
-    }
-  }
-
-  /** A child session of the harness: a sign of life of the only turn it can belong to. A broadcast is nobody's. */
-  #unrouted(sessionId: string | undefined): void {
-    this.unroutedFrames += 1;
-    if (sessionId !== undefined) this.#onlyRunning()?.foreignFrame();
-  }
-
-  #onlyRunning(): AcpSession | undefined {
-    const running = [...this.#sessions.values()].filter(
-      (session) => session.attempt !== undefined && !session.attempt.ended,
-    );
-    return running.length === 1 ? running[0] : undefined;
-  }
-
   #requested(id: string | number, method: string, params: Frame): void {
     if (method === "initialize") {
       // Our own line came back: a program that echoes its input (case C12).
       this.#die(this.#notAcp());
       return;
     }
-    if (method !== "session/request_permission") {
-      this.#connection.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
-      return;
-    }
-    const sessionId = str(params["sessionId"]) ?? "";
-    const session = this.#sessions.get(sessionId) ?? this.#onlyRunning();
-    if (session === undefined) this.#connection.respond(id, { outcome: { outcome: "cancelled" } });
-    else session.askPermission(id, sessionId, params);
+    this.#router.requested(this.#connection, id, method, params);
   }
 
   /** The harness does not answer a cancel: end its tree, unless another session lives there. */
   #abandon(session: AcpSession): void {
-    this.#sessions.delete(session.id);
-    if (this.#sessions.size === 0) this.kill();
+    this.#router.remove(session);
+    if (this.#router.size === 0) this.kill();
   }
 
   #notAcp(): RuntimeGone {
