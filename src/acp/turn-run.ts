@@ -1,6 +1,7 @@
 /** Runs one turn: attempts with retries, the clocks, the cancel with its grace, and at the end one outcome. */
 
 import type { Failure } from "../errors/failure.ts";
+import { cleanLine } from "../errors/redact.ts";
 import { readSessionFailure } from "./air.ts";
 import { Attempt } from "./attempt.ts";
 import { DEFAULT_TURN_TIMEOUTS, TurnClocks } from "./clocks.ts";
@@ -21,6 +22,8 @@ import type { PromptBlock, PromptOptions, Turn, TurnTimeouts, Usage } from "./ty
 
 /** Tries after the first, unless the caller says otherwise. */
 const DEFAULT_RETRIES = 3;
+/** The longest word of the protocol is `max_turn_requests`. */
+const MAX_STOP_REASON_CHARS = 100;
 
 export function runTurn(
   session: AcpSession,
@@ -170,7 +173,8 @@ class TurnRun {
     attempt.handedOver = true;
     const result = isObject(answer.result) ? answer.result : {};
     const terminal = readSessionFailure(result["_meta"]);
-    this.#stopReason = str(result["stopReason"]) ?? null;
+    const stopReason = str(result["stopReason"]);
+    this.#stopReason = stopReason === undefined ? null : cleanLine(stopReason, MAX_STOP_REASON_CHARS);
     this.#usage = readUsage(result);
     attempt.record(terminal, "terminal");
     attempt.end({ type: "result", stopReason: this.#stopReason ?? undefined, terminal });

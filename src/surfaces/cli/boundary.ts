@@ -1,12 +1,13 @@
 /** The edge of the CLI: whatever was thrown becomes a sentence or a failure; stacks are for `--verbose`, scrubbed. */
 import type { Failure } from "../../errors/failure.ts";
 import { KINDS } from "../../errors/kinds.ts";
-import { cleanLine, redact } from "../../errors/redact.ts";
+import { cleanBlock, cleanLine } from "../../errors/redact.ts";
 import { UsageError } from "../../host/usage-error.ts";
 
 const MAX_SENTENCE_CHARS = 600;
 /** Causes of causes; more is a loop. */
 const MAX_CAUSES = 8;
+const MAX_CAUSE_CHARS = 8000;
 
 /** The failure of an error that did not come with one: an unusable request, or a bug of ours. */
 export function failureFor(error: unknown): Failure {
@@ -45,7 +46,7 @@ export function describeCauses(error: unknown): string[] {
   let current = error;
   for (let depth = 0; current instanceof Error && depth < MAX_CAUSES; depth += 1) {
     const text = (isBug ? current.stack : undefined) ?? `${current.name}: ${current.message}`;
-    lines.push(...`${depth === 0 ? "" : "caused by "}${redact(text)}`.split("\n"));
+    lines.push(...`${depth === 0 ? "" : "caused by "}${cleanBlock(text, MAX_CAUSE_CHARS)}`.split("\n"));
     current = current.cause;
   }
   return lines;

@@ -1,8 +1,11 @@
 /** The formats for programs: `json` and `ndjson` keep stdout pure JSON, `quiet` is the answer and nothing else. */
 import type { TurnEvent } from "../../acp/types.ts";
+import { cleanLine } from "../../errors/redact.ts";
 import { reportOf } from "../shared/report.ts";
 import type { BatchedOutput } from "./output.ts";
+import { MAX_NOTICE_CHARS } from "./presenter.ts";
 import type { Presenter, RunEnd } from "./presenter.ts";
+import { ScrubbedEvents } from "./scrubbed-events.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** One event a line, closing with exactly one result line; with `events: false` only the latter. */
@@ -11,6 +14,7 @@ export class JsonPresenter implements Presenter {
   readonly #stdout: BatchedOutput;
   readonly #terminal: Terminal;
   readonly #events: boolean;
+  readonly #scrubbed = new ScrubbedEvents();
 
   constructor(stdout: BatchedOutput, terminal: Terminal, { events }: { readonly events: boolean }) {
     this.#stdout = stdout;
@@ -22,17 +26,29 @@ export class JsonPresenter implements Presenter {
 
   event(event: TurnEvent): Promise<unknown> | undefined {
     if (!this.#events) return undefined;
-    this.#stdout.write(`${JSON.stringify(event)}\n`);
+    this.#stdout.write(jsonLine(this.#scrubbed.of(event)));
     return this.#stdout.drained;
   }
 
   notice(sentence: string): void {
-    this.#terminal.say(sentence);
+    this.#terminal.say(cleanLine(sentence, MAX_NOTICE_CHARS));
   }
 
   end({ result }: RunEnd): void {
-    this.#stdout.write(`${JSON.stringify(result)}\n`);
+    this.#stdout.write(jsonLine(result));
   }
+}
+
+/** What JSON lets through and a terminal or a reader of lines takes for a command: C1 controls, directions, separators, unseen letters. */
+const UNSEEN = /[\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g;
+
+/** The same value, without a character that does something. */
+function jsonLine(value: unknown): string {
+  const escaped = JSON.stringify(value).replace(
+    UNSEEN,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `${escaped}\n`;
 }
 
 /** The answer, whole, at the end; of everything else only the sentence that says why it is missing. */

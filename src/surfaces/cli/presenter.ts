@@ -3,6 +3,9 @@ import type { TurnEvent, TurnOutcome } from "../../acp/types.ts";
 import type { CardWords } from "../shared/failure-card.ts";
 import type { ResultLine } from "../shared/result.ts";
 
+/** A sentence of Ostler itself may quote a config file or a folder. */
+export const MAX_NOTICE_CHARS = 1000;
+
 export interface RunEnd {
   readonly outcome: TurnOutcome;
   readonly result: ResultLine;

@@ -70,7 +70,8 @@ export class Remarks {
     const state = status === "pending" ? "in_progress" : status;
     if (known?.state === state && known.title === title) return [];
     // Scrubbing is what costs here, and most titles never change.
-    const shown = known?.title === title ? known.shown : cleanLine(title, MAX_TITLE_CHARS) || kind;
+    const shown =
+      known?.title === title ? known.shown : cleanLine(title, MAX_TITLE_CHARS) || cleanLine(kind, MAX_TITLE_CHARS);
     this.#tools.delete(toolCallId);
     this.#tools.set(toolCallId, { title, shown, state });
     if (this.#tools.size > MAX_REMEMBERED_TOOLS) this.#tools.delete(this.#tools.keys().next().value!);

@@ -1,5 +1,9 @@
 /** The one live line at the bottom of a terminal while a turn runs. Pure: state and time in, text out. */
 import type { TurnEvent } from "../../acp/types.ts";
+import { cleanLine } from "../../errors/redact.ts";
+
+/** No terminal is wider than it matters. */
+const MAX_TOOL_CHARS = 300;
 
 export interface StatusState {
   readonly backend: string;
@@ -43,7 +47,7 @@ export function renderStatus(state: StatusState, nowMs: number, columns: number)
 
 function describe(activity: StatusState["activity"], nowMs: number): string {
   if (typeof activity === "string") return activity;
-  if ("tool" in activity) return `runs ${activity.tool.replaceAll(/\p{Cc}+/gu, " ")}`;
+  if ("tool" in activity) return `runs ${cleanLine(activity.tool, MAX_TOOL_CHARS)}`;
   const seconds = Math.ceil((activity.retryAtMs - nowMs) / 1000);
   return seconds > 0 ? `next try in ${seconds} s` : "tries again";
 }

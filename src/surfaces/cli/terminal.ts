@@ -3,6 +3,7 @@
  * never lands in the middle of an answer line and the live status line is gone before anything else is written.
  */
 import type { TurnEvent } from "../../acp/types.ts";
+import { stripControls } from "../../errors/redact.ts";
 import type { Output } from "./io.ts";
 import { BatchedOutput } from "./output.ts";
 import { type StatusState, renderStatus, statusAfter } from "./status-line.ts";
@@ -43,7 +44,7 @@ export class Terminal {
   /** Answer and remarks share a screen. */
   readonly #oneScreen: boolean;
   #midLine = false;
-  #heldNewlines = "";
+  #heldNewlines = 0;
   #printed = false;
   #status: StatusState | undefined;
   #drawn = "";
@@ -65,19 +66,20 @@ export class Terminal {
     if (text === "") return;
     if (this.#oneScreen) this.#eraseStatus();
     this.#printed = true;
-    if (!text.endsWith("\n") && this.#heldNewlines === "") {
-      this.#stdout.write(text);
-    } else {
-      const whole = this.#heldNewlines + text;
-      const end = whole.replace(/\n+$/, "").length;
-      this.#heldNewlines = whole.slice(end);
-      this.#stdout.write(whole.slice(0, end));
-    }
     this.#midLine = true;
+    let end = text.length;
+    while (text.charAt(end - 1) === "\n") end -= 1;
+    if (end > 0) {
+      if (this.#heldNewlines > 0) this.#stdout.write("\n".repeat(this.#heldNewlines));
+      this.#stdout.write(end === text.length ? text : text.slice(0, end));
+      this.#heldNewlines = 0;
+    }
+    this.#heldNewlines += text.length - end;
   }
 
-  /** One or more lines beside the answer. */
-  say(text: string, tone: Tone = "plain"): void {
+  /** One or more lines beside the answer. What an agent or a file put into them reaches no terminal as a command. */
+  say(line: string, tone: Tone = "plain"): void {
+    const text = stripControls(line);
     this.#eraseStatus();
     if (this.#oneScreen) this.#stdout.flush();
     const fresh = this.#oneScreen && this.#midLine ? "\n" : "";
@@ -112,7 +114,7 @@ export class Terminal {
     this.#eraseStatus();
     this.#stdout.write("\n");
     this.#stdout.flush();
-    this.#heldNewlines = "";
+    this.#heldNewlines = 0;
     this.#printed = false;
     this.#midLine = false;
   }

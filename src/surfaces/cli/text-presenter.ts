@@ -1,8 +1,10 @@
 /** `--format text`: the answer as it arrives on stdout, remarks and the closing card on stderr. */
 import type { TurnEvent } from "../../acp/types.ts";
+import { cleanLine } from "../../errors/redact.ts";
 import { renderCard } from "../shared/card.ts";
 import { partialNote, reportOf } from "../shared/report.ts";
 import { AnswerView } from "./answer-view.ts";
+import { MAX_NOTICE_CHARS } from "./presenter.ts";
 import type { Presenter, RunEnd } from "./presenter.ts";
 import { Remarks } from "./remarks.ts";
 import type { Terminal } from "./terminal.ts";
@@ -46,7 +48,7 @@ export class TextPresenter implements Presenter {
   }
 
   notice(sentence: string): void {
-    this.#terminal.say(sentence, "warning");
+    this.#terminal.say(cleanLine(sentence, MAX_NOTICE_CHARS), "warning");
   }
 
   end({ outcome, words, deniedByPolicy }: RunEnd): void {

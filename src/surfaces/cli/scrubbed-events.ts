@@ -1,0 +1,82 @@
+/**
+ * Events for a program: words that are meant for people are scrubbed, as they are on a screen. The answer, diffs, the
+ * input and output of tools and all ids are as they came.
+ */
+import type { TurnEvent } from "../../acp/types.ts";
+import { cleanBlock, cleanLine } from "../../errors/redact.ts";
+
+const MAX_TITLE_CHARS = 2000;
+const MAX_TEXT_CHARS = 8000;
+/** Tool calls whose title is remembered: most events of a call repeat it, and scrubbing is what costs. */
+const MAX_REMEMBERED_TOOLS = 1000;
+
+/** Every kind that the protocol knows. */
+const PLAIN_WORD = /^[a-z_]{1,40}$/;
+
+export class ScrubbedEvents {
+  readonly #titles = new Map<string, { readonly raw: string; readonly clean: string }>();
+
+  of(event: TurnEvent): TurnEvent {
+    switch (event.type) {
+      case "tool": {
+        const title = this.#titleOf(event.toolCallId, event.title);
+        const kind = PLAIN_WORD.test(event.kind) ? event.kind : line(event.kind);
+        return title === event.title && kind === event.kind ? event : { ...event, title, kind };
+      }
+      case "permission": {
+        const { request, answer } = event;
+        const { title, description, options } = request;
+        const clean = {
+          ...request,
+          title: line(title),
+          ...(description === undefined ? {} : { description: block(description) }),
+          options: options.map((option) => ({ ...option, name: line(option.name) })),
+        };
+        return { ...event, request: clean, answer };
+      }
+      case "plan":
+        return { ...event, entries: event.entries.map((entry) => ({ ...entry, content: line(entry.content) })) };
+      case "retry":
+        return { ...event, reason: line(event.reason) };
+      case "notice":
+        return { ...event, text: block(event.text) };
+      case "commands":
+        return {
+          ...event,
+          commands: event.commands.map(({ name, description }) => ({
+            name: line(name),
+            description: line(description),
+          })),
+        };
+      case "mode":
+        return { ...event, modeId: line(event.modeId) };
+      case "session":
+        return {
+          ...event,
+          ...(event.agent === undefined ? {} : { agent: line(event.agent) }),
+          ...(event.model === undefined ? {} : { model: line(event.model) }),
+          ...(event.mode === undefined ? {} : { mode: line(event.mode) }),
+        };
+      default:
+        return event;
+    }
+  }
+
+  #titleOf(toolCallId: string, raw: string): string {
+    const known = this.#titles.get(toolCallId);
+    if (known?.raw === raw) return known.clean;
+    const clean = line(raw);
+    this.#titles.delete(toolCallId);
+    this.#titles.set(toolCallId, { raw, clean });
+    if (this.#titles.size > MAX_REMEMBERED_TOOLS) this.#titles.delete(this.#titles.keys().next().value!);
+    return clean;
+  }
+}
+
+function line(text: string): string {
+  return cleanLine(text, MAX_TITLE_CHARS);
+}
+
+function block(text: string): string {
+  return cleanBlock(text, MAX_TEXT_CHARS);
+}
