@@ -30,6 +30,8 @@ export class BatchedOutput {
 
   write(text: string): void {
     if (this.#broken) return;
+    // A long text goes out by itself: joined to another it would be copied once more.
+    if (text.length >= BATCH_CHARS) this.flush();
     this.#pending += text;
     if (this.#pending.length >= BATCH_CHARS) this.flush();
     else this.#scheduled ??= setImmediate(() => this.flush());
