@@ -151,7 +151,8 @@ function readAirPermission(meta: unknown): {
   return { title: str(permission["title"]), description: str(permission["description"]) };
 }
 
-function toWire(answer: PermissionAnswer): unknown {
+/** The answer as the protocol spells it. */
+export function toWire(answer: PermissionAnswer): unknown {
   return answer.action === "cancel"
     ? { outcome: { outcome: "cancelled" } }
     : { outcome: { outcome: "selected", optionId: answer.optionId } };
