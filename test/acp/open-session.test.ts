@@ -26,7 +26,7 @@ const CODEX_MODES: Json = {
 const MODELS: Json = { currentModelId: "m1", availableModels: [{ modelId: "m1" }, { modelId: "m2" }] };
 
 describe("the mode before the first prompt", () => {
-  test.each<{
+  test.concurrent.each<{
     from: string;
     profile: Profile;
     modes?: Json;
@@ -132,7 +132,7 @@ describe("the mode before the first prompt", () => {
     expect(session.modes?.current).toBe(current);
   });
 
-  test("a harness that cannot be put into its asking mode is said once, with the first turn", async () => {
+  test.concurrent("a harness that cannot be put into its asking mode is said once, with the first turn", async () => {
     const scenario = { newResult: { modes: MODES }, on: { "session/set_mode": [[err(-32603, "Internal error")]] } };
     await using agent = await start(scenario, { profile: "claude" });
     const session = await agent.open();
@@ -146,11 +146,11 @@ describe("the mode before the first prompt", () => {
     expect(session.modes?.current).toBe("auto");
   });
 
-  test("codex is started in the mode that asks, too", () => {
+  test.concurrent("codex is started in the mode that asks, too", () => {
     expect(backendFor("codex").env("reads")).toEqual({ INITIAL_AGENT_MODE: "read-only" });
   });
 
-  test("claude is told at session/new that permissions may not be skipped", async () => {
+  test.concurrent("claude is told at session/new that permissions may not be skipped", async () => {
     await using agent = await start({}, { profile: "claude" });
     await agent.open();
     const opened = logOf(agent.log).find(({ frame }) => frame?.method === "session/new");
@@ -160,7 +160,7 @@ describe("the mode before the first prompt", () => {
     });
   });
 
-  test.each<{ from: string; newResult: { readonly [key: string]: Json }; title: RegExp }>([
+  test.concurrent.each<{ from: string; newResult: { readonly [key: string]: Json }; title: RegExp }>([
     {
       from: "a list without it",
       newResult: { modes: MODES },
@@ -179,7 +179,7 @@ describe("the mode before the first prompt", () => {
     expect(settingsIn(agent.log)).toEqual([]);
   });
 
-  test("a mode whose file is missing (kiro wire notes, section 5)", async () => {
+  test.concurrent("a mode whose file is missing (kiro wire notes, section 5)", async () => {
     const scenario = { on: { "session/set_mode": [[err(-32603, "Internal error", "Mode 'reviewer' not found")]] } };
     await using agent = await start(scenario, { profile: "kiro" });
     const error = await rejectionOf(agent.open({ mode: "reviewer" }));
@@ -195,7 +195,7 @@ describe("the model and the options", () => {
   const MODEL_OPTION: Json = [
     { id: "model", category: "model", type: "select", currentValue: "m1", options: [{ value: "m1" }, { value: "m2" }] },
   ];
-  test.each<{
+  test.concurrent.each<{
     from: string;
     newResult?: { readonly [key: string]: Json };
     open: Partial<OpenSessionOptions>;
@@ -240,7 +240,7 @@ describe("the model and the options", () => {
     expect(session.notes).toEqual([]);
   });
 
-  test("a model that is not in the list of the account is refused before it is set", async () => {
+  test.concurrent("a model that is not in the list of the account is refused before it is set", async () => {
     await using agent = await start({ newResult: { models: MODELS } });
     const error = await rejectionOf(agent.open({ model: "m9" }));
     expect(error).toBeInstanceOf(AcpModelUnavailable);
@@ -249,7 +249,7 @@ describe("the model and the options", () => {
     expect(settingsIn(agent.log)).toEqual([]);
   });
 
-  test("a long list is cut in the sentence", async () => {
+  test.concurrent("a long list is cut in the sentence", async () => {
     const availableModels = Array.from({ length: 20 }, (_, n) => ({ modelId: `m${n}` }));
     await using agent = await start({ newResult: { models: { availableModels } } });
     const error = await rejectionOf(agent.open({ model: "x" }));
@@ -257,7 +257,7 @@ describe("the model and the options", () => {
     expect(error.message).not.toContain("m8");
   });
 
-  test("a model that the agent refuses (recording claude-agent-acp 0.101.0 set-unknown-model)", async () => {
+  test.concurrent("a model that the agent refuses (recording claude-agent-acp 0.101.0 set-unknown-model)", async () => {
     const refusal = err(-32603, "Internal error", { details: "Invalid value for config option model: m9" });
     await using agent = await start({ on: { "session/set_model": [[refusal]] } });
     const error = await rejectionOf(agent.open({ model: "m9" }));
@@ -266,7 +266,7 @@ describe("the model and the options", () => {
 });
 
 describe("session/new fails in every way", () => {
-  test.each<{
+  test.concurrent.each<{
     from: string;
     answer: readonly Action[];
     kind: string;
@@ -335,7 +335,7 @@ describe("session/new fails in every way", () => {
     expect(promptsIn(agent.log)).toEqual([]);
   });
 
-  test("a death is a dead runtime, and says with which code", async () => {
+  test.concurrent("a death is a dead runtime, and says with which code", async () => {
     await using agent = await start({ on: { "session/new": [[{ exit: 3 }]] } });
     const error = await rejectionOf(agent.open());
     expect(error).toBeInstanceOf(AcpRuntimeDead);
@@ -344,7 +344,7 @@ describe("session/new fails in every way", () => {
     expect(again).toBeInstanceOf(AcpRuntimeDead);
   });
 
-  test("no answer: a request that timed out, and a session that opens too late is closed again", async () => {
+  test.concurrent("no answer: a request that timed out, and a session that opens too late is closed again", async () => {
     const answer = [{ untilFile: "go" }, reply({ sessionId: "late" })];
     await using agent = await start(
       { on: { "session/new": [answer, [{ default: true }]] } },
@@ -361,7 +361,7 @@ describe("session/new fails in every way", () => {
     expect(agent.runtime.state).toBe("ready");
   });
 
-  test("the caller gives up", async () => {
+  test.concurrent("the caller gives up", async () => {
     await using agent = await start({ on: { "session/new": [[waitFor("never")]] } });
     const stop = new AbortController();
     const opening = rejectionOf(agent.open({ signal: stop.signal }));
@@ -387,7 +387,7 @@ describe("a signed-out codex with a key in its environment", () => {
     },
   } satisfies Scenario;
 
-  test("signs in with it once, says so, and opens again", async () => {
+  test.concurrent("signs in with it once, says so, and opens again", async () => {
     await using agent = await start(scenario, {
       profile: "codex",
       env: { PATH: process.env["PATH"] ?? "", OPENAI_API_KEY: "sk-test-SECRETSECRET" },
@@ -396,14 +396,14 @@ describe("a signed-out codex with a key in its environment", () => {
     expect(session.notes).toEqual(["Codex was signed in with OPENAI_API_KEY; it keeps the key in its auth.json"]);
   });
 
-  test("without a key a person has to", async () => {
+  test.concurrent("without a key a person has to", async () => {
     await using agent = await start(scenario, { profile: "codex" });
     expect(recordOf(await rejectionOf(agent.open()))).toMatchObject({ kind: "auth", needs: "login" });
     expect(logOf(agent.log).filter(({ frame }) => frame?.method === "authenticate")).toEqual([]);
   });
 });
 
-test("frames before the result of session/new belong to the session (kiro wire notes, section 4)", async () => {
+test.concurrent("frames before the result of session/new belong to the session (kiro wire notes, section 4)", async () => {
   const early = update({ sessionUpdate: "current_mode_update", currentModeId: "early" }, "s1");
   const scenario: Scenario = {
     on: {

@@ -45,7 +45,14 @@ const readCall = (sessionId: string, name: string): Action =>
   );
 
 describe("what cannot be started, and why", () => {
-  test.each<{ from: string; scenario: Scenario; kind: string; retry: string; title: RegExp; profile?: Profile }>([
+  test.concurrent.each<{
+    from: string;
+    scenario: Scenario;
+    kind: string;
+    retry: string;
+    title: RegExp;
+    profile?: Profile;
+  }>([
     {
       from: "dies before it reads",
       scenario: MISBEHAVING.diesOnStart,
@@ -170,26 +177,26 @@ describe("what cannot be started, and why", () => {
     expect(processesIn(log).filter(isRunning)).toEqual([]);
   });
 
-  test("the exit is told at once, not after the handshake's time", async () => {
+  test.concurrent("the exit is told at once, not after the handshake's time", async () => {
     const startedAt = performance.now();
     await rejectionOf(start(MISBEHAVING.diesOnInitialize, { timeouts: { handshakeMs: 60_000 } }));
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
-  test("a silent agent has the handshake's time, and is ended", async () => {
+  test.concurrent("a silent agent has the handshake's time, and is ended", async () => {
     const error = await rejectionOf(start(MISBEHAVING.silent, { timeouts: { handshakeMs: 50 } }));
     expect(error).toBeInstanceOf(AcpRuntimeError);
     expect(error.message).toBe('Agent "scripted" did not speak ACP within 0.05 s');
   });
 
-  test("cat is told from an agent without waiting (case C12)", async () => {
+  test.concurrent("cat is told from an agent without waiting (case C12)", async () => {
     const startedAt = performance.now();
     const error = await rejectionOf(start(works, { command: NOT_ACP, timeouts: { handshakeMs: 60_000 } }));
     expect(recordOf(error)).toMatchObject({ kind: "protocol", source: "framing" });
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
-  test.each<{ from: string; command: CommandLine; title: RegExp }>([
+  test.concurrent.each<{ from: string; command: CommandLine; title: RegExp }>([
     {
       from: "a missing program",
       command: { file: "/nonexistent/agent", args: [] },
@@ -203,18 +210,18 @@ describe("what cannot be started, and why", () => {
     expect(recordOf(error)?.title).toMatch(title);
   });
 
-  test("a missing login is its own class", async () => {
+  test.concurrent("a missing login is its own class", async () => {
     expect(await rejectionOf(start(MISBEHAVING.signedOut))).toBeInstanceOf(AcpAuthRequired);
   });
 
-  test("stderr is in the details, without its secrets", async () => {
+  test.concurrent("stderr is in the details, without its secrets", async () => {
     const secret = "sk-ant-SECRETSECRET1234";
     const error = await rejectionOf(start({ start: [{ stderr: `first\ntoken=${secret}\nlast\n` }, { exit: 1 }] }));
     expect(recordOf(error)?.details).toBe("first\ntoken=[redacted]\nlast");
     expect(error.message).not.toContain(secret);
   });
 
-  test("the caller gives up: its reason is thrown, and the agent is ended", async () => {
+  test.concurrent("the caller gives up: its reason is thrown, and the agent is ended", async () => {
     const stop = new AbortController();
     const reason = new Error("enough");
     const starting = rejectionOf(start(MISBEHAVING.silent, { signal: stop.signal }));
@@ -225,7 +232,7 @@ describe("what cannot be started, and why", () => {
 });
 
 describe("what an agent says about itself", () => {
-  test.each<{
+  test.concurrent.each<{
     from: string;
     initializeResult: NonNullable<Scenario["initializeResult"]>;
     agent: object | null;
@@ -260,7 +267,7 @@ describe("what an agent says about itself", () => {
     expect(agent.runtime.state).toBe("ready");
   });
 
-  test("the first event of a turn says who answers", async () => {
+  test.concurrent("the first event of a turn says who answers", async () => {
     const { events } = await drive({
       ...works,
       newResult: {
@@ -280,7 +287,7 @@ describe("what an agent says about itself", () => {
 });
 
 describe("a launcher", () => {
-  test("that exits well while its child serves on: the turn works, and the end is ended", async () => {
+  test.concurrent("that exits well while its child serves on: the turn works, and the end is ended", async () => {
     const agent = await start(works, { command: behindLauncher(works) });
     const session = await agent.open();
     expect((await play(session)).outcome).toMatchObject({ kind: "completed", text: "works" });
@@ -290,7 +297,7 @@ describe("a launcher", () => {
     expect(processesIn(agent.log).filter(isRunning)).toEqual([]);
   });
 
-  test("whose child dies", async () => {
+  test.concurrent("whose child dies", async () => {
     const dies = turns([chunk("partial words"), { exit: 3 }]);
     const { outcome } = await drive(dies, { command: behindLauncher(dies) });
     expect(outcome).toMatchObject({
@@ -302,7 +309,7 @@ describe("a launcher", () => {
 });
 
 describe("frames out of turn", () => {
-  test("after the result: no text, no activity of the next turn", async () => {
+  test.concurrent("after the result: no text, no activity of the next turn", async () => {
     const late = inOneWrite(
       end(),
       chunk(" late"),
@@ -321,7 +328,7 @@ describe("frames out of turn", () => {
     expect(third.outcome).toMatchObject({ kind: "completed", text: "next" });
   });
 
-  test("before the result of session/new: delivered to the session that it names", async () => {
+  test.concurrent("before the result of session/new: delivered to the session that it names", async () => {
     const asked: PermissionRequest[] = [];
     const scenario: Scenario = {
       on: {
@@ -340,7 +347,7 @@ describe("frames out of turn", () => {
     expect(outcome.text).toBe("");
   });
 
-  test("text of a child session is not the parent's; its frames are activity", async () => {
+  test.concurrent("text of a child session is not the parent's; its frames are activity", async () => {
     const scenario = turns([
       chunk("child words", {}, "child-1"),
       chunk("whole"),
@@ -356,7 +363,7 @@ describe("frames out of turn", () => {
     expect(events.filter(({ type }) => type === "tool")).toEqual([]);
   });
 
-  test("updates nobody knows, and updates that are none", async () => {
+  test.concurrent("updates nobody knows, and updates that are none", async () => {
     const { outcome } = await drive(
       turns([
         update({ sessionUpdate: "an_update_of_tomorrow", deep: { value: [1] } }),
@@ -378,7 +385,7 @@ describe("frames out of turn", () => {
     expect(outcome).toMatchObject({ kind: "completed", text: "works" });
   });
 
-  test("tool calls are merged: an absent field means unchanged", async () => {
+  test.concurrent("tool calls are merged: an absent field means unchanged", async () => {
     const { events } = await drive(
       turns([
         tool("t1", { title: "npm test", locations: [{ path: "/w/a.ts" }], rawInput: { command: "npm test" } }),
@@ -403,7 +410,7 @@ describe("frames out of turn", () => {
 });
 
 describe("the end", () => {
-  test("stop during a turn ends it, and leaves nothing", async () => {
+  test.concurrent("stop during a turn ends it, and leaves nothing", async () => {
     const agent = await start(turns([chunk("half"), { delayMs: 60_000 }, end()]));
     const session = await agent.open();
     const turn = session.prompt("hello");
@@ -415,7 +422,7 @@ describe("the end", () => {
     expect(recordOf(await rejectionOf(agent.open()))).toMatchObject({ kind: "agent_died", replaySafety: "not_sent" });
   });
 
-  test("kill is at once", async () => {
+  test.concurrent("kill is at once", async () => {
     const agent = await start(MISBEHAVING.ignoresCancel);
     const session = await agent.open();
     const turn = session.prompt("hello");
@@ -426,7 +433,7 @@ describe("the end", () => {
     expect(isRunning(agent.runtime.pid)).toBe(false);
   });
 
-  test("stop is idempotent, also when the agent is gone already", async () => {
+  test.concurrent("stop is idempotent, also when the agent is gone already", async () => {
     const agent = await start(turns([{ exit: 3 }]));
     await play(await agent.open());
     await agent.runtime.stop();
@@ -435,7 +442,7 @@ describe("the end", () => {
     expect(agent.runtime.state).toBe("dead");
   });
 
-  test("the environment of the child is the one given, with the backend's own", async () => {
+  test.concurrent("the environment of the child is the one given, with the backend's own", async () => {
     const command: CommandLine = agentCommand({ start: [{ stderr: "up\n" }] });
     await using agent = await start(works, { command, profile: "codex" });
     expect(agent.runtime.backend.env("reads")).toEqual({ INITIAL_AGENT_MODE: "read-only" });

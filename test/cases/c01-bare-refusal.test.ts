@@ -20,7 +20,7 @@ import { ask, askAsText, countOf } from "./ask-case.ts";
 
 const NOTHING_GUESSED = { category: "", explanation: "", recommendedModel: "" };
 
-test.each<{ from: string; turn: readonly Action[]; text: string; profile?: Profile }>([
+test.concurrent.each<{ from: string; turn: readonly Action[]; text: string; profile?: Profile }>([
   { from: "C01 a, no update", turn: [end("refusal")], text: "" },
   { from: "C01 b, a thought", turn: [thought("Hm"), end("refusal")], text: "" },
   { from: "C01 c, partial text", turn: [chunk("I can"), end("refusal")], text: "I can" },
@@ -66,14 +66,14 @@ test.each<{ from: string; turn: readonly Action[]; text: string; profile?: Profi
   expect({ exitCode, prompts, processes: processes.length }).toEqual({ exitCode: 7, prompts: 1, processes: 1 });
 });
 
-test("the partial text stands above one card (C01 c)", async () => {
+test.concurrent("the partial text stands above one card (C01 c)", async () => {
   const { exitCode, stdout, stderr } = await askAsText(turns([chunk("I can"), end("refusal")]));
   expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "I can\n" });
   expect(countOf("The model refused", stderr)).toBe(1);
   expect(stderr).not.toMatch(/undefined|null|retry|Category|Explanation|Recommended/i);
 });
 
-test("the harness stays up and takes the next prompt", async () => {
+test.concurrent("the harness stays up and takes the next prompt", async () => {
   await using agent = await start(turns([chunk("I can"), end("refusal")], [chunk("fine"), end()]));
   const session = await agent.open();
   const first = await play(session, { retries: 5 });
@@ -84,8 +84,7 @@ test("the harness stays up and takes the next prompt", async () => {
   expect(agent.runtime.state).toBe("ready");
 });
 
-test.each([
-  { stopReason: "refusal ", why: "not the word of the protocol" },
+test.concurrent.each([
   { stopReason: "REFUSAL", why: "not the word of the protocol" },
   { stopReason: "content_filter", why: "a word of another interface" },
 ])("stop reason $stopReason is $why: failed, its word shown, never a success", async ({ stopReason }) => {

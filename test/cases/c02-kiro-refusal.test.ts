@@ -14,7 +14,7 @@ const metadata = (params: Json = FILTERED): Action => call("_kiro.dev/metadata",
 const bareError = err(-32603, "Internal error");
 
 describe("the three ends of a filtered turn", () => {
-  test.each<{ from: string; turn: readonly Action[]; text: string }>([
+  test.concurrent.each<{ from: string; turn: readonly Action[]; text: string }>([
     { from: "C02 a", turn: [metadata(), chunk(CANNED), end()], text: CANNED },
     { from: "C02 b", turn: [metadata(), chunk(CANNED), bareError], text: CANNED },
     { from: "C02 c", turn: [metadata(), end()], text: "" },
@@ -44,7 +44,7 @@ describe("the three ends of a filtered turn", () => {
 });
 
 describe("either signal alone, and fields as they come", () => {
-  test.each<{ from: string; params: Readonly<Record<string, Json>>; refusal: object }>([
+  test.concurrent.each<{ from: string; params: Readonly<Record<string, Json>>; refusal: object }>([
     { from: "the stop reason alone", params: { stopReason: "CONTENT_FILTERED" }, refusal: NOTHING_GUESSED },
     {
       from: "the object alone",
@@ -77,7 +77,7 @@ describe("either signal alone, and fields as they come", () => {
 });
 
 describe("what is no refusal", () => {
-  test.each<{
+  test.concurrent.each<{
     from: string;
     turn: readonly Action[];
     profile?: "kiro" | "generic" | "claude";
@@ -136,7 +136,7 @@ describe("what is no refusal", () => {
   });
 });
 
-test.each([
+test.concurrent.each([
   { from: "C02 a", turn: [metadata(), chunk(CANNED), end()] },
   { from: "C02 b", turn: [metadata(), chunk(CANNED), bareError] },
 ])("$from: one card under the text", async ({ turn }) => {
@@ -149,7 +149,7 @@ test.each([
   expect(stderr).not.toContain(KEY);
 });
 
-test("an explanation that was streamed already is not repeated", async () => {
+test.concurrent("an explanation that was streamed already is not repeated", async () => {
   const turn = [
     metadata({ sessionId: "$S", refusal: { category: "CYBER", explanation: CANNED, recommendedModel: "m2" } }),
     chunk(CANNED),
@@ -159,7 +159,7 @@ test("an explanation that was streamed already is not repeated", async () => {
   expect(countOf(CANNED, stdout + stderr)).toBe(1);
 });
 
-test.each([
+test.concurrent.each([
   { from: "C02 b", first: [metadata(), chunk(CANNED), bareError] },
   { from: "metadata that comes after its turn", first: [chunk("ok"), inOneWrite(end(), metadata())] },
 ])("$from: the worker lives on and the next turn is an ordinary one", async ({ first }) => {

@@ -6,7 +6,7 @@ import { ask, askAsText, countOf } from "./ask-case.ts";
 const UNREADABLE = "The backend reported a failure in a form this version cannot read";
 const failing = (sessionFailure: Json, version?: number) => turns([end("end_turn", air(sessionFailure, version))]);
 
-test("the capability is declared", async () => {
+test.concurrent("the capability is declared", async () => {
   const { log } = await ask(turns([chunk("ok"), end()]));
   const initialize = logOf(log).find(({ frame }) => frame?.method === "initialize");
   expect(initialize?.frame?.params).toMatchObject({
@@ -16,7 +16,7 @@ test("the capability is declared", async () => {
 });
 
 describe("a readable record fails the turn although it ended well", () => {
-  test.each<{
+  test.concurrent.each<{
     from: string;
     fields: { readonly [key: string]: Json };
     kind: string;
@@ -136,7 +136,7 @@ describe("a readable record fails the turn although it ended well", () => {
   });
 });
 
-test.each([
+test.concurrent.each([
   { from: "C03 an empty title", category: "limit", title: "", sentence: "The usage allowance is spent" },
   { from: "a blank title", category: "limit", title: " \n\t", sentence: "The usage allowance is spent" },
   {
@@ -177,7 +177,7 @@ const unreadable: readonly { readonly from: string; readonly meta: Json }[] = [
 ];
 
 describe("a record that cannot be read is treated as absent, and said", () => {
-  test.each(unreadable)("$from: empty, not tried again, exit 11", async ({ meta }) => {
+  test.concurrent.each(unreadable)("$from: empty, not tried again, exit 11", async ({ meta }) => {
     const { result, exitCode, prompts, printed } = await ask(turns([end("end_turn", meta)]), {
       argv: ["--retries", "5"],
     });
@@ -189,7 +189,7 @@ describe("a record that cannot be read is treated as absent, and said", () => {
     expect(printed).not.toContain("T-secret");
   });
 
-  test.each(unreadable.slice(0, 3))("$from, with output: completed, exit 0", async ({ meta }) => {
+  test.concurrent.each(unreadable.slice(0, 3))("$from, with output: completed, exit 0", async ({ meta }) => {
     const { result, exitCode } = await ask(turns([chunk("done"), end("end_turn", meta)]));
     expect(result).toMatchObject({ outcome: "completed", text: "done", warnings: [{ title: UNREADABLE }] });
     expect(result.warnings).toHaveLength(1);
@@ -198,7 +198,7 @@ describe("a record that cannot be read is treated as absent, and said", () => {
 });
 
 describe("no record at all is an ordinary empty turn", () => {
-  test.each<{ from: string; meta: Json }>([
+  test.concurrent.each<{ from: string; meta: Json }>([
     { from: "null (a patch that clears)", meta: air(null) },
     { from: "a list for the namespace", meta: { jetbrains: { air: [record()] } } },
     { from: "the record outside its namespace", meta: { sessionFailure: record() } },
@@ -211,7 +211,7 @@ describe("no record at all is an ordinary empty turn", () => {
   });
 });
 
-test.each(["codex", "claude", "kiro", "generic"] as const)(
+test.concurrent.each(["codex", "claude", "kiro", "generic"] as const)(
   "%s: the title is shown once and verbatim",
   async (profile) => {
     const scenario = failing(record({ category: "limit", title: "You are out of credits" }));

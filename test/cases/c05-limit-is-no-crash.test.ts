@@ -9,7 +9,14 @@ const RESETS_IN =
   '{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_in_seconds":13872}}';
 
 describe("a spent limit ends the turn: one prompt, one process, no other", () => {
-  test.each<{ from: string; turn: Action; kind?: string; resetAt?: string; profile?: Profile; needs?: string }>([
+  test.concurrent.each<{
+    from: string;
+    turn: Action;
+    kind?: string;
+    resetAt?: string;
+    profile?: Profile;
+    needs?: string;
+  }>([
     {
       from: "C05 a",
       turn: err(-32603, "Internal error: rate limit", {
@@ -73,7 +80,7 @@ describe("a spent limit ends the turn: one prompt, one process, no other", () =>
   });
 });
 
-test("the time of the reset is shown as received, and the process is the same afterwards", async () => {
+test.concurrent("the time of the reset is shown as received, and the process is the same afterwards", async () => {
   const limit = err(-32603, "Internal error: rate limit", {
     errorKind: "rate_limit",
     details: "resets 8pm (Europe/Berlin)",
@@ -89,7 +96,7 @@ test("the time of the reset is shown as received, and the process is the same af
 });
 
 describe("a rate limit passes by itself", () => {
-  test("the provider's wait is honoured and the budget respected (C05 d)", async () => {
+  test.concurrent("the provider's wait is honoured and the budget respected (C05 d)", async () => {
     await using agent = await start(turns([err(-32603, "429 Too Many Requests, retry-after: 2")]));
     const session = await agent.open();
     const stop = new AbortController();
@@ -105,7 +112,7 @@ describe("a rate limit passes by itself", () => {
     expect(promptsIn(agent.log)).toHaveLength(1);
   });
 
-  test.each<{ from: string; turn: Action; delayMs: number }>([
+  test.concurrent.each<{ from: string; turn: Action; delayMs: number }>([
     { from: "C05 d", turn: err(-32603, "429 Too Many Requests, retry-after: 0.02"), delayMs: 20 },
     { from: "a field", turn: err(-32603, "Internal error", { status: 429, retry_after_ms: 15 }), delayMs: 15 },
     { from: "words", turn: err(-32603, "Rate limited, please try again in 30ms"), delayMs: 30 },
@@ -133,7 +140,7 @@ describe("a rate limit passes by itself", () => {
     expect(processesIn(agent.log)).toHaveLength(1);
   });
 
-  test("after the budget exit 8, as every limit", async () => {
+  test.concurrent("after the budget exit 8, as every limit", async () => {
     const { result, exitCode, prompts } = await ask(turns([err(-32603, "429 Too Many Requests")]), {
       argv: ["--retries", "0"],
     });

@@ -15,7 +15,7 @@ const SIGN_IN: readonly { readonly profile: Profile; readonly hint: string }[] =
 ];
 
 describe("signed out", () => {
-  test.each<{ from: string; scenario: Scenario; prompts: number; profile?: Profile }>([
+  test.concurrent.each<{ from: string; scenario: Scenario; prompts: number; profile?: Profile }>([
     {
       from: "C06 a",
       scenario: at("session/new", err(-32000, "Authentication required")),
@@ -82,14 +82,14 @@ describe("signed out", () => {
   });
 });
 
-test.each(SIGN_IN)("$profile: the card names its own login and no other", async ({ profile, hint }) => {
+test.concurrent.each(SIGN_IN)("$profile: the card names its own login and no other", async ({ profile, hint }) => {
   const scenario = at("session/new", err(-32000, "Authentication required"));
   const { exitCode, stdout, stderr } = await askAsText(scenario, { profile });
   expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
   expect(SIGN_IN.filter((other) => stderr.includes(other.hint))).toEqual([{ profile, hint }]);
 });
 
-test("the class says so to callers of the library", async () => {
+test.concurrent("the class says so to callers of the library", async () => {
   await using agent = await start(at("session/new", err(-32000, "Authentication required")));
   const error = await rejectionOf(agent.open());
   expect(error).toBeInstanceOf(AcpAuthRequired);
@@ -99,7 +99,7 @@ test("the class says so to callers of the library", async () => {
 });
 
 describe("the auth code with another reason", () => {
-  test.each<{ from: string; turn: Action; kind: string; exit: number }>([
+  test.concurrent.each<{ from: string; turn: Action; kind: string; exit: number }>([
     {
       from: "C06 c",
       turn: err(-32000, "Authentication required", { message: "usage limit exceeded" }),
@@ -138,7 +138,7 @@ describe("the auth code with another reason", () => {
 });
 
 describe("prose of the model is never classified (C06 d)", () => {
-  test.each<{ from: string; turn: readonly Action[]; text: string }>([
+  test.concurrent.each<{ from: string; turn: readonly Action[]; text: string }>([
     { from: "C06 d", turn: [chunk("401 Unauthorized"), end()], text: "401 Unauthorized" },
     { from: "a request to sign in", turn: [chunk("Please log in first."), end()], text: "Please log in first." },
     {

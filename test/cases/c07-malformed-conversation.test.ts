@@ -6,7 +6,7 @@ import { ask, askAsText } from "./ask-case.ts";
 
 const MALFORMED = "Improperly formed request. (Request ID: 4c2c)";
 
-test.each<{ from: string; turn: Action; requestId?: string }>([
+test.concurrent.each<{ from: string; turn: Action; requestId?: string }>([
   { from: "C07", turn: err(-32603, "Internal error", MALFORMED), requestId: "4c2c" },
   {
     from: "data with details",
@@ -61,7 +61,7 @@ test.each<{ from: string; turn: Action; requestId?: string }>([
   expect({ exitCode, prompts, processes: processes.length }).toEqual({ exitCode: 1, prompts: 1, processes: 1 });
 });
 
-test("the sentence says what is wrong, keeps the request id and offers both ways out", async () => {
+test.concurrent("the sentence says what is wrong, keeps the request id and offers both ways out", async () => {
   const { stderr } = await askAsText(turns([err(-32603, "Internal error", MALFORMED)]), { profile: "kiro" });
   expect(stderr).toContain("Improperly formed request");
   expect(stderr).toContain("4c2c");
@@ -71,7 +71,7 @@ test("the sentence says what is wrong, keeps the request id and offers both ways
   expect(stderr).not.toMatch(/try again later|-32603|Internal error/i);
 });
 
-test("one prompt for each turn until a new session, which works in the same process", async () => {
+test.concurrent("one prompt for each turn until a new session, which works in the same process", async () => {
   const malformed = [err(-32603, "Internal error", MALFORMED)];
   await using agent = await start(turns(malformed, malformed, [chunk("fine"), end()]), { profile: "kiro" });
   const broken = await agent.open();

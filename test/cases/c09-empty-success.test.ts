@@ -20,28 +20,30 @@ const complaint: Action = { stderr: `401 invalid token=${SECRET}\n` };
 const usage = update({ sessionUpdate: "usage_update", used: 10, size: 100 });
 
 describe("nothing was said: empty after one more try, exit 11", () => {
-  test.each<{ from: string; turn: readonly Action[]; profile?: Profile; prompts?: number; argv?: string[] }>([
-    { from: "C09 a", turn: [end()] },
-    { from: "C09 b", turn: [usage, end()] },
-    { from: "C09 d", turn: [thought("hm"), end()] },
-    { from: "claude", turn: [end()], profile: "claude" },
-    { from: "kiro", turn: [end()], profile: "kiro" },
-    { from: "codex does not try again: its silent refusal repeats", turn: [end()], profile: "codex", prompts: 1 },
-    { from: "nor with --retries 0", turn: [end()], prompts: 1, argv: ["--retries", "0"] },
-    { from: "one more try, not five", turn: [end()], argv: ["--retries", "5"] },
-    { from: "blank text is nothing", turn: [chunk(" \n\t"), end()] },
-    { from: "an empty chunk is nothing", turn: [chunk(""), end()] },
-    {
-      from: "a list of commands and a title are nothing",
-      turn: [
-        update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "x", description: "" }] }),
-        update({ sessionUpdate: "session_info_update", title: "A title" }),
-        update({ sessionUpdate: "an_update_of_tomorrow", text: "hm" }),
-        end(),
-      ],
-    },
-    { from: "a warning is nothing", turn: [recordUpdate(record({ severity: "warning" })), end()] },
-  ])("$from", async ({ turn, profile = "generic", prompts = 2, argv = [] }) => {
+  test.concurrent.each<{ from: string; turn: readonly Action[]; profile?: Profile; prompts?: number; argv?: string[] }>(
+    [
+      { from: "C09 a", turn: [end()] },
+      { from: "C09 b", turn: [usage, end()] },
+      { from: "C09 d", turn: [thought("hm"), end()] },
+      { from: "claude", turn: [end()], profile: "claude" },
+      { from: "kiro", turn: [end()], profile: "kiro" },
+      { from: "codex does not try again: its silent refusal repeats", turn: [end()], profile: "codex", prompts: 1 },
+      { from: "nor with --retries 0", turn: [end()], prompts: 1, argv: ["--retries", "0"] },
+      { from: "one more try, not five", turn: [end()], argv: ["--retries", "5"] },
+      { from: "blank text is nothing", turn: [chunk(" \n\t"), end()] },
+      { from: "an empty chunk is nothing", turn: [chunk(""), end()] },
+      {
+        from: "a list of commands and a title are nothing",
+        turn: [
+          update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "x", description: "" }] }),
+          update({ sessionUpdate: "session_info_update", title: "A title" }),
+          update({ sessionUpdate: "an_update_of_tomorrow", text: "hm" }),
+          end(),
+        ],
+      },
+      { from: "a warning is nothing", turn: [recordUpdate(record({ severity: "warning" })), end()] },
+    ],
+  )("$from", async ({ turn, profile = "generic", prompts = 2, argv = [] }) => {
     const asked = await ask(turns([complaint, ...turn]), { profile, argv });
     expect(asked.result).toMatchObject({ outcome: "empty", failure: null, attempts: prompts, partial: false });
     expect(asked.result.text.trim()).toBe("");
@@ -50,13 +52,13 @@ describe("nothing was said: empty after one more try, exit 11", () => {
   });
 });
 
-test("the tail of stderr is attached, redacted", async () => {
+test.concurrent("the tail of stderr is attached, redacted", async () => {
   const { outcome } = await drive(turns([complaint, end()]));
   expect(outcome.stderr?.split("\n")[0]).toBe("401 invalid token=[redacted]");
   expect(JSON.stringify(outcome)).not.toContain(SECRET);
 });
 
-test("people read that nothing was said, and why it may be; stdout stays empty", async () => {
+test.concurrent("people read that nothing was said, and why it may be; stdout stays empty", async () => {
   const { exitCode, stdout, stderr } = await askAsText(turns([complaint, end()]));
   expect({ exitCode, stdout }).toEqual({ exitCode: 11, stdout: "" });
   expect(stderr).toContain("without an answer");
@@ -65,7 +67,7 @@ test("people read that nothing was said, and why it may be; stdout stays empty",
 
 describe("something was done or said: completed, sent once", () => {
   const image = { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" };
-  test.each<{ from: string; turn: readonly Action[]; text?: string }>([
+  test.concurrent.each<{ from: string; turn: readonly Action[]; text?: string }>([
     { from: "C09 c, a tool call", turn: [tool("t1"), toolUpdate("t1", { status: "completed" }), end()] },
     { from: "a tool call that failed", turn: [tool("t1"), toolUpdate("t1", { status: "failed" }), end()] },
     { from: "a tool call that was only announced", turn: [tool("t1"), end()] },
@@ -87,7 +89,7 @@ describe("something was done or said: completed, sent once", () => {
   });
 });
 
-test("the second try may answer", async () => {
+test.concurrent("the second try may answer", async () => {
   const { outcome, events, prompts } = await drive(turns([end()], [chunk("now"), end()]));
   expect(outcome).toMatchObject({ kind: "completed", text: "now", attempts: 2 });
   expect(events.filter(({ type }) => type === "retry")).toEqual([

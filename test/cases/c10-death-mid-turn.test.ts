@@ -15,7 +15,7 @@ const closed: readonly Action[] = [{ ignoreStdinEnd: true }, { ignoreSignals: ["
 const SETTLES_MS = 5000;
 
 describe("the turn ends as agent_died, with the words that came before", () => {
-  test.each<{
+  test.concurrent.each<{
     from: string;
     turn: readonly Action[];
     exitCode?: number | null;
@@ -66,7 +66,7 @@ describe("the turn ends as agent_died, with the words that came before", () => {
   });
 });
 
-test.each([
+test.concurrent.each([
   { from: "C10 a", turn: [partial, panic, { exit: 3 }] },
   { from: "C10 b", turn: [partial, panic, { kill: "SIGKILL" }] },
   { from: "C10 c", turn: [partial, panic, ...closed] },
@@ -83,26 +83,26 @@ test.each([
   },
 );
 
-test("a script gets the partial text and the reason (C10 a)", async () => {
+test.concurrent("a script gets the partial text and the reason (C10 a)", async () => {
   const { result, exitCode } = await ask(turns([partial, panic, { exit: 3 }]), { argv: ["--retries", "3"] });
   expect(result).toMatchObject({ outcome: "failed", text: "partial words", partial: true, attempts: 1 });
   expect(result.failure?.title).toBe('Agent "agent" exited with code 3: panic: boom token=[redacted]');
   expect(exitCode).toBe(9);
 });
 
-test("a process that holds the output open behind the dead one does not keep the turn", async () => {
+test.concurrent("a process that holds the output open behind the dead one does not keep the turn", async () => {
   const { outcome } = await drive(MISBEHAVING.leavesStdoutOpen);
   expect(outcome).toMatchObject({ kind: "failed", text: "partial words", failure: { kind: "agent_died" } });
 });
 
-test("a turn that was answered before the death is complete", async () => {
+test.concurrent("a turn that was answered before the death is complete", async () => {
   await using agent = await start(turns([chunk("whole"), end(), { exit: 3 }]));
   const session = await agent.open();
   const { outcome } = await play(session);
   expect(outcome).toMatchObject({ kind: "completed", text: "whole" });
 });
 
-test("the next prompt on the dead process says so at once and was not sent; a fresh process takes it", async () => {
+test.concurrent("the next prompt on the dead process says so at once and was not sent; a fresh process takes it", async () => {
   const scenario = { runs: [turns([partial, { exit: 3 }]), turns([chunk("fine"), end()])] };
   await using agent = await start(scenario);
   const session = await agent.open();
@@ -119,7 +119,7 @@ test("the next prompt on the dead process says so at once and was not sent; a fr
   expect(fresh.runtime.pid).not.toBe(agent.runtime.pid);
 });
 
-test("every session of the dead process hears of it", async () => {
+test.concurrent("every session of the dead process hears of it", async () => {
   await using agent = await start(turns([chunk("one"), { delayMs: 60_000 }], [chunk("two"), { exit: 3 }]));
   const first = await agent.open();
   const second = await agent.open();

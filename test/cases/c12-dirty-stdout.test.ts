@@ -16,7 +16,7 @@ const prefixed = (prefix: string): Scenario => ({
 });
 
 describe("the session works, and none of the noise reaches the person", () => {
-  test.each<{ from: string; scenario: Scenario }>([
+  test.concurrent.each<{ from: string; scenario: Scenario }>([
     { from: "C12 banners, empty lines, JSON that is no frame, 200 log lines", scenario: MISBEHAVING.dirtyStdout },
     { from: "C12 escapes before a frame and CRLF", scenario: MISBEHAVING.crlfAndEscapes },
     { from: "5,000 lines at the start", scenario: MISBEHAVING.junkFloodAtStart },
@@ -47,7 +47,7 @@ describe("the session works, and none of the noise reaches the person", () => {
   });
 });
 
-test("noise is counted", async () => {
+test.concurrent("noise is counted", async () => {
   const scenario = {
     start: [{ raw: 'Welcome!\n\n"a string"\n[1,2]\n42\nnull\ntrue\n{"level":"info"}\n' }],
     ...turns([{ raw: "log line\n", times: 200 }, chunk("works"), { raw: "\r\nbye\r\n" }, end()]),
@@ -60,7 +60,7 @@ test("noise is counted", async () => {
 
 describe("a program that is no agent", () => {
   const listens = "process.stdin.resume();";
-  test.each<{ from: string; command: CommandLine; says: RegExp }>([
+  test.concurrent.each<{ from: string; command: CommandLine; says: RegExp }>([
     { from: "C12 cat: every line comes back", command: NOT_ACP, says: /did not speak ACP/ },
     {
       from: "a program that says nothing",
@@ -86,7 +86,7 @@ describe("a program that is no agent", () => {
     });
   });
 
-  test("the wait is finite by itself and the process is gone when it is told", async () => {
+  test.concurrent("the wait is finite by itself and the process is gone when it is told", async () => {
     const { exitCode, result, processes } = await ask(MISBEHAVING.silent, {
       config: { timeouts: { handshakeS: 0.1 } },
     });
@@ -95,7 +95,7 @@ describe("a program that is no agent", () => {
     expect(processes.filter(isRunning)).toEqual([]);
   });
 
-  test("cat: exit 9 in a sentence (C12)", async () => {
+  test.concurrent("cat: exit 9 in a sentence (C12)", async () => {
     const { exitCode, stdout, stderr } = await run(["ask", "--agent", "/bin/cat", "hello"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: "" });
     expect(stderr).toContain("did not speak ACP");
@@ -103,7 +103,7 @@ describe("a program that is no agent", () => {
   });
 });
 
-test("nothing of the noise stands in the result of a script either", async () => {
+test.concurrent("nothing of the noise stands in the result of a script either", async () => {
   const { printed, log } = await ask(MISBEHAVING.dirtyStdout);
   expect(printed).not.toMatch(/Welcome|log line|bye|a string/);
   expect(processesIn(log).filter(isRunning)).toEqual([]);
