@@ -5,7 +5,7 @@
  * does not fit, the bundle runs all the same.
  */
 const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require("node:fs");
-const { createRequire, wrap } = require("node:module");
+const { Module, createRequire, wrap } = require("node:module");
 const { dirname, join } = require("node:path");
 const { Script } = require("node:vm");
 
@@ -19,8 +19,12 @@ exports.runWarm = function runWarm(/** @type {string} */ bundle) {
       if (exitCode === 0) writeCache(file, key, script.createCachedData());
     });
   }
-  const module = { exports: {} };
+  // Known to `require`: a chunk that is loaded later must find this run of the bundle and not start another.
+  const module = new Module(bundle);
+  module.filename = bundle;
+  require.cache[bundle] = module;
   script.runInThisContext()(module.exports, createRequire(bundle), module, bundle, dirname(bundle));
+  module.loaded = true;
 };
 
 /** V8 refuses the cache of another V8 or of other flags by itself; the text of the bundle it compares by length alone. */

@@ -40,6 +40,16 @@ test("the first run leaves a cache, the second uses it as it is", async () => {
   expect(statSync(cache).ino).toBe(ino);
 });
 
+test("what is loaded later finds the bundle that runs, and starts no second one", async () => {
+  writeFileSync(join(home, "chunk.cjs"), 'exports.of = require("./bundle.cjs").mark;');
+  writeBundle(
+    'exports.mark = {}; console.log("started"); setImmediate(() => console.log(require("./chunk.cjs").of === exports.mark));',
+  );
+  const once = { stdout: "started\ntrue", code: 0 };
+  expect(await run()).toEqual(once);
+  expect(await run()).toEqual(once);
+});
+
 test("only its owner can read the cache", async () => {
   await run();
   expect(statSync(cache).mode & 0o777).toBe(0o600);
