@@ -115,8 +115,13 @@ async function openSignedIn(
     return { result: await open() };
   } catch (error) {
     if (login === undefined || !(error instanceof RpcError) || error.code !== AUTH_REQUIRED) throw error;
-    await connection.request("authenticate", { methodId: login.methodId }, { deadlineMs: SETTING_MS });
-    return { result: await open(), signedIn: login.note };
+    try {
+      await connection.request("authenticate", { methodId: login.methodId }, { deadlineMs: SETTING_MS });
+      return { result: await open(), signedIn: login.note };
+    } catch {
+      // Codex with a config.toml that it cannot read asks for a login too, and no login helps: that is what to say.
+      throw error;
+    }
   }
 }
 
