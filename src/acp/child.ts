@@ -99,6 +99,8 @@ export class AgentChild {
       stderr: "pipe",
       encoding: "buffer",
       stripFinalNewline: false,
+      // NODE_DEBUG=execa would print the command line, and with it what should stay hidden.
+      verbose: "none",
     });
     const { pid } = subprocess;
     if (pid === undefined) {

@@ -8,13 +8,14 @@ import { FrameReader, isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import type { WireTap } from "./ports.ts";
 
-/** The agent answered a request with an error. `data` is untouched; classify before showing anything. */
+/** The agent answered a request with an error; a bare text instead of an object is its message. `data` is untouched; classify before showing anything. */
 export class RpcError extends Error {
   readonly code: number | undefined;
   readonly data: unknown;
   constructor(error: unknown) {
     const body = isObject(error) ? error : {};
-    super(typeof body["message"] === "string" ? body["message"] : "");
+    const message = typeof error === "string" ? error : body["message"];
+    super(typeof message === "string" ? message : "");
     this.name = "RpcError";
     this.code = typeof body["code"] === "number" ? body["code"] : undefined;
     this.data = body["data"];

@@ -27,8 +27,20 @@ function readSource({ where, isProject, text }: ConfigSource, base: Config): Lay
     return unreadable(`${where} cannot be read: it is ignored, and nothing is approved by itself`);
   const { raw, warning } = parseConfigText(text, where);
   if (raw === undefined) return unreadable(warning ?? where);
-  const reading = readConfigLayer(raw, { where, isProject });
+  const reading = readDeep(() => readConfigLayer(raw, { where, isProject }));
+  if (reading === undefined)
+    return unreadable(`${where} is nested too deeply: it is ignored, and nothing is approved by itself`);
   return isProject ? keepTightening(reading, base, where) : reading;
+}
+
+/** Undefined when the stack is too small for it. */
+function readDeep(read: () => LayerReading): LayerReading | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** The file may have said `"approve": "none"`: what cannot be read must not become looser. */

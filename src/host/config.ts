@@ -42,14 +42,21 @@ export async function loadConfig(options: {
   readonly env: NodeJS.ProcessEnv;
   /** `--config`. */
   readonly configFile?: string;
+  /** Gives up reading it. */
+  readonly signal?: AbortSignal | undefined;
 }): Promise<LoadedConfig> {
-  const sources = findSources(options);
+  const sources = await findSources(options);
   if (sources.length === 0) return { config: DEFAULT_CONFIG, warnings: [], sources: [] };
   const { mergeSources } = await import("./config-merge.ts");
   return { ...mergeSources(sources), sources: sources.map(({ file }) => file) };
 }
 
-function findSources({ cwd, env, configFile }: Parameters<typeof loadConfig>[0]): ConfigSource[] {
+async function findSources({
+  cwd,
+  env,
+  configFile,
+  signal,
+}: Parameters<typeof loadConfig>[0]): Promise<ConfigSource[]> {
   const user = ostlerPaths(env).configFile;
   const source = (file: string, isProject: boolean) => ({
     file,
@@ -60,7 +67,7 @@ function findSources({ cwd, env, configFile }: Parameters<typeof loadConfig>[0])
   const found = [];
   if (exists(user)) found.push(source(user, false));
   for (const file of projectFiles(cwd)) if (file !== user) found.push(source(file, true));
-  if (configFile !== undefined) found.push(explicitSource(resolve(cwd, configFile), env));
+  if (configFile !== undefined) found.push(await explicitSource(resolve(cwd, configFile), env, signal));
   return found;
 }
 
@@ -74,13 +81,25 @@ function projectFiles(cwd: string): string[] {
   }
 }
 
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EISDIR: "is a folder",
+  ERR_FS_FILE_TOO_LARGE: "is larger than 1 MiB",
+};
+
 /** `--config` was asked for by name, so a file that is not there is a mistake, and a pipe (`<(...)`) is fine. */
-function explicitSource(file: string, env: NodeJS.ProcessEnv): ConfigSource {
+async function explicitSource(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal | undefined,
+): Promise<ConfigSource> {
   try {
-    return { file, where: shortPath(file, env), isProject: false, text: readFileSync(file, "utf8") };
+    const { readBounded } = await import("./read-bounded.ts");
+    const text = (await readBounded(file, { maxBytes: MAX_CONFIG_BYTES, signal })).toString();
+    return { file, where: shortPath(file, env), isProject: false, text };
   } catch (error) {
     const code = systemCode(error);
-    const why = code === "ENOENT" ? "does not exist" : code === "EISDIR" ? "is a folder" : `cannot be read (${code})`;
+    const why = PROBLEMS[code] ?? `cannot be read (${code})`;
     throw new UsageError(`The config file ${shortPath(file, env)} ${why}`, { cause: error });
   }
 }

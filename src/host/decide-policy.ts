@@ -2,8 +2,8 @@
  * Rules and evidence to a word. Deny beats ask beats allow. To deny or ask, one sign that a rule is meant is enough, and
  * what cannot be read is such a sign; to allow, everything the call would do must be read and named by one rule.
  */
-import { homedir } from "node:os";
 import { certainlyBegins, possiblyRuns } from "./command-words.ts";
+import { accountHome } from "./paths.ts";
 import type { PolicyRule, PolicyRules, PolicyWord } from "./policy-rules.ts";
 import type { ToolEvidence } from "./tool-evidence.ts";
 import type { Place, PlacedPath } from "./workspace-paths.ts";
@@ -97,7 +97,7 @@ function isNamed({ isInside, path }: Place, { inside = [], outside = [] }: Polic
 
 /** `**` = any folders, `*` and `?` = within one name; dots are nothing special. `src/**` is `src` as well. */
 function globPattern(glob: string, flags: string): RegExp {
-  const whole = glob.startsWith("~/") ? homedir() + glob.slice(1) : glob.replace(/^\.\//, "");
+  const whole = glob.startsWith("~/") ? accountHome() + glob.slice(1) : glob.replace(/^\.\//, "");
   const pattern = whole.replace(
     /\/\*\*$|\*\*\/|\*\*|\*|\?|[.+^${}()|[\]\\]/g,
     (part) => GLOB_PARTS[part] ?? `\\${part}`,

@@ -36,6 +36,8 @@ export interface HostOptions {
   readonly cwd?: string;
   /** `--config`. */
   readonly configFile?: string;
+  /** Gives up reading `configFile`, which may be a pipe. */
+  readonly signal?: AbortSignal;
   /** Instead of reading files. */
   readonly loaded?: LoadedConfig;
   /** `serve` passes an allow-list of variables, `ask` (default) the user's own environment. */
@@ -103,8 +105,9 @@ const AD_HOC = "agent";
 
 /** Reads the configuration and makes a host. Throws UsageError, see `loadConfig`. */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
-  const { env = process.env, cwd = process.cwd(), configFile, surface = "ask" } = options;
-  const loaded = options.loaded ?? (await loadConfig({ cwd, env, ...(configFile !== undefined && { configFile }) }));
+  const { env = process.env, cwd = process.cwd(), configFile, signal, surface = "ask" } = options;
+  const loaded =
+    options.loaded ?? (await loadConfig({ cwd, env, signal, ...(configFile !== undefined && { configFile }) }));
   return new ComposedHost({ loaded, env, cwd, surface });
 }
 

@@ -32,7 +32,16 @@ export function ostlerPaths(env: NodeJS.ProcessEnv): Paths {
 
 /** The user's home folder as this environment says it. */
 export function homeFolder(env: NodeJS.ProcessEnv): string {
-  return env["HOME"] || homedir();
+  return env["HOME"] || accountHome();
+}
+
+/** The home folder of the account; the root for a user id without an account, as containers have them. */
+export function accountHome(): string {
+  try {
+    return homedir();
+  } catch {
+    return sep;
+  }
 }
 
 /** Makes the state folder and closes it to everybody else. Throws the system's error. */

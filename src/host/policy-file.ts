@@ -2,14 +2,16 @@
  * Reads `--permission-policy FILE`. A policy that cannot be understood whole is not used at all: every doubt is one
  * sentence and exit code 2. Callers load it lazily (it brings zod).
  */
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { dotted } from "./config-layer.ts";
 import { nearestName } from "./nearest-name.ts";
 import type { PolicyRules } from "./policy-rules.ts";
+import { readBounded } from "./read-bounded.ts";
 import { systemCode } from "./system-code.ts";
 import { UsageError } from "./usage-error.ts";
 
+/** A policy is a page of text. */
+const MAX_POLICY_BYTES = 1024 * 1024;
 /** ACP's kinds of tools. */
 const KINDS = [
   "read",
@@ -57,11 +59,12 @@ const policySchema = z.strictObject({
 });
 
 /** The policy in the file. Throws {@link UsageError} for a file that is missing, no JSON, or not understood. */
-export function readPolicyFile(file: string): PolicyRules {
+export async function readPolicyFile(file: string, signal?: AbortSignal): Promise<PolicyRules> {
   const refuse = (why: string, cause?: unknown) => new UsageError(`The permission policy ${file} ${why}`, { cause });
   let raw: unknown;
   try {
-    raw = JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
+    const bytes = await readBounded(file, { maxBytes: MAX_POLICY_BYTES, signal });
+    raw = JSON.parse(bytes.toString().replace(/^\uFEFF/, ""));
   } catch (error) {
     const code = systemCode(error);
     throw refuse(

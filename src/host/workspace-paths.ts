@@ -3,9 +3,9 @@
  * Every doubt counts as outside.
  */
 import { lstat, realpath } from "node:fs/promises";
-import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { accountHome } from "./paths.ts";
 
 /** Where a tool call says it goes. */
 export interface ReachedPaths {
@@ -109,7 +109,7 @@ const CLIMBS = /(?:^|[\\/])(?:\.|%2e){2}(?:[\\/]|$)/i;
 function readAbsolute(path: string, folder: string): string[] {
   if (MEANS_MORE.test(path) || OTHER_SCHEME.test(path)) return [];
   if (path.startsWith("file:")) return CLIMBS.test(path) ? [] : fileUrlPath(path);
-  const literal = path === "~" || path.startsWith("~/") ? homedir() + path.slice(1) : path;
+  const literal = path === "~" || path.startsWith("~/") ? accountHome() + path.slice(1) : path;
   const whole = isAbsolute(literal) ? literal : `${resolve(folder)}/${literal}`;
   if (OF_THE_PROCESS.test(resolve(whole))) return [];
   return CLIMBS.test(literal) ? [resolve(whole), whole] : [resolve(whole)];

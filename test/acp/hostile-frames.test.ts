@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Profile } from "../../src/errors/failure.ts";
 import type { Action, Json } from "../fixtures/agents/scenario.ts";
-import { call, chunk, end, permission, record, recordUpdate, tool, turns } from "../fixtures/agents/scenario.ts";
+import { call, chunk, end, permission, record, recordUpdate, send, tool, turns } from "../fixtures/agents/scenario.ts";
 import { drive, failureOf, habits } from "./drive.ts";
 
 const MIB = 1024 * 1024;
@@ -22,6 +22,18 @@ test.each<{ from: string; actions: readonly Action[]; profile?: Profile }>([
 ])("the turn goes on after $from", async ({ actions, profile = "generic" }) => {
   const { outcome } = await drive(turns([...actions, chunk("works"), end()]), { profile });
   expect(outcome).toMatchObject({ kind: "completed", text: "works", warnings: [] });
+});
+
+test.each([
+  { from: "a text instead of an error", error: "Out of cheese", title: "Out of cheese" },
+  { from: "no code", error: { message: "Out of cheese" }, title: "Out of cheese" },
+  { from: "a message of the wrong type", error: { code: 1, message: {} }, title: /did not explain/ },
+  { from: "a number", error: 42, title: /did not explain/ },
+  { from: "a list", error: [], title: /did not explain/ },
+])("the prompt is answered with an error: $from", async ({ error, title }) => {
+  const { outcome } = await drive(turns([send({ jsonrpc: "2.0", id: "$P", error })]));
+  expect(outcome.kind).toBe("failed");
+  expect(failureOf(outcome)?.title).toMatch(title);
 });
 
 test("a tool call whose status has an inherited name keeps the status it had", async () => {

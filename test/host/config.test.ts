@@ -91,6 +91,21 @@ test.each([
   expect({ retries: config.retry.retries, sources }).toEqual({ retries: 1, sources: [path] });
 });
 
+test.each([
+  { from: "the user's file", where: user },
+  { from: "a project file", where: ".ostler.json" },
+])("too deep to be validated: $from is ignored, and nothing is approved", async ({ where }) => {
+  write(where, `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+  const { config, warnings } = await load();
+  expect(config.approve).toBe("none");
+  expect(warnings).toEqual([expect.stringContaining("is nested too deeply")]);
+});
+
+test("--config: more than a page of text is refused", async () => {
+  const file = write("mine.json", `{${" ".repeat(1024 * 1024)}}`);
+  await expect(load({ configFile: file })).rejects.toThrow("is larger than 1 MiB");
+});
+
 test("the example of the design: a backend's settings over its defaults, and a new backend", async () => {
   write(user, {
     $schema: "./config.schema.json",

@@ -34,7 +34,7 @@ function policyFile(policy: object | string): string {
 /** The word and the reason, without a person; `ask` = a person would have been asked. */
 async function decide(policy: object, call: Call) {
   let asked = false;
-  const base = { approve: "reads", rules: readPolicyFile(policyFile(policy)), workspace } as const;
+  const base = { approve: "reads", rules: await readPolicyFile(policyFile(policy)), workspace } as const;
   const request = {
     sessionId: "s",
     toolCallId: "t",
@@ -202,7 +202,8 @@ test.each([
   },
   { from: "no rule", policy: {}, reason: "No rule of the permission policy allows it" },
 ])("without a person it is denied, with the reason: $from", async ({ policy, reason }) => {
-  const decideAlone = createPermissionPolicy({ approve: "all", rules: readPolicyFile(policyFile(policy)), workspace });
+  const rules = await readPolicyFile(policyFile(policy));
+  const decideAlone = createPermissionPolicy({ approve: "all", rules, workspace });
   const request = {
     sessionId: "s",
     toolCallId: "t",
@@ -253,10 +254,10 @@ test.each([
     sentence: /allow\.0\.host must be a host name/,
   },
   { from: "an empty command", policy: { allow: [{ command: " " }] }, sentence: /allow\.0\.command must be/ },
-])("not used at all: $from", ({ policy, sentence }) => {
-  expect(() => readPolicyFile(policyFile(policy))).toThrow(sentence);
+])("not used at all: $from", async ({ policy, sentence }) => {
+  await expect(readPolicyFile(policyFile(policy))).rejects.toThrow(sentence);
 });
 
-test("not used at all: no such file", () => {
-  expect(() => readPolicyFile(join(root, "none.json"))).toThrow(/^The permission policy \S+ does not exist$/);
+test("not used at all: no such file", async () => {
+  await expect(readPolicyFile(join(root, "none.json"))).rejects.toThrow(/^The permission policy \S+ does not exist$/);
 });

@@ -10,6 +10,7 @@ import type { PolicyRules } from "../../host/policy-rules.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import type { CardWords } from "../shared/failure-card.ts";
 import type { AskRequest } from "./ask-request.ts";
+import { fileProblem } from "./file-problem.ts";
 import type { Interrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import type { McpServer } from "./mcp-file.ts";
@@ -45,14 +46,20 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
   const readsInput = readsStdin({ words: request.words, file: options.file }, io.stdin);
   if (!readsInput) run.resources.defer(watchUnreadInput(io.stdin, () => presenter.notice(UNREAD_INPUT)));
   const prompt = await readBlocks(request, io, interrupt.signal);
-  const mcpServers = await readMcpOption(options.mcp, io.cwd);
+  const mcpServers = await readMcpOption(options.mcp, io.cwd, interrupt.signal);
   presenter.begin(run.backend || "ostler");
 
-  const rules = await readPolicyOption(options["permission-policy"], io.cwd);
+  const rules = await readPolicyOption(options["permission-policy"], io.cwd, interrupt.signal);
   const tap = await openTraceOption(run);
   const configFile = options.config === undefined ? undefined : resolve(io.cwd, options.config);
   const host = run.resources.use(
-    await createHost({ env: io.env, cwd: workspace, surface: "ask", ...given({ configFile }) }),
+    await createHost({
+      env: io.env,
+      cwd: workspace,
+      surface: "ask",
+      signal: interrupt.signal,
+      ...given({ configFile }),
+    }),
   );
   for (const warning of host.warnings) presenter.notice(warning);
   const additionalDirectories = options["add-dir"].map((folder) => readWorkspace(folder, io.cwd));
@@ -118,16 +125,24 @@ async function readBlocks(
   return [{ type: "text", text }, ...(await readAttachments(options.attach, io.cwd))];
 }
 
-async function readMcpOption(files: readonly string[], cwd: string): Promise<readonly McpServer[]> {
+async function readMcpOption(
+  files: readonly string[],
+  cwd: string,
+  signal: AbortSignal,
+): Promise<readonly McpServer[]> {
   if (files.length === 0) return [];
   const { readMcpServers } = await import("./mcp-file.ts");
-  return readMcpServers(files, cwd);
+  return readMcpServers(files, cwd, signal);
 }
 
-async function readPolicyOption(file: string | undefined, cwd: string): Promise<PolicyRules | undefined> {
+async function readPolicyOption(
+  file: string | undefined,
+  cwd: string,
+  signal: AbortSignal,
+): Promise<PolicyRules | undefined> {
   if (file === undefined) return undefined;
   const { readPolicyFile } = await import("../../host/policy-file.ts");
-  return readPolicyFile(resolve(cwd, file));
+  return readPolicyFile(resolve(cwd, file), signal);
 }
 
 async function openTraceOption({ request, io, presenter, resources }: Run): Promise<WireTap | undefined> {
@@ -147,8 +162,13 @@ async function personToAsk(run: Run): Promise<{ ask?: AskPerson }> {
 
 function readWorkspace(folder: string | undefined, cwd: string): string {
   const path = resolve(cwd, folder ?? ".");
-  if (folder === undefined || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw new UsageError(`Cannot work in ${folder}: there is no such folder`);
+  let problem = "there is no such folder";
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  } catch (error) {
+    problem = fileProblem(error);
+  }
+  throw new UsageError(`Cannot work in ${folder ?? path}: ${problem}`);
 }
 
 /** A flag beats the configuration. Whoever bounds silence bounds the first silence too. */

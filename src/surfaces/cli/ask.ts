@@ -60,7 +60,8 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
   try {
     outcome = await runTurn(run);
   } catch (error) {
-    if (error instanceof UsageError) unusable = error;
+    // A file that was given up on is no mistake in the request.
+    if (error instanceof UsageError && !interrupt.signal.aborted) unusable = error;
     const reason = interrupt.signal.aborted ? "cancelled" : failureFor(error);
     outcome = outcomeWithoutTurn(reason, Math.round(performance.now() - startedAt), error);
   }

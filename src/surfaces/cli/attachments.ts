@@ -54,13 +54,13 @@ function decodeText(bytes: Buffer): string | undefined {
   }
 }
 
-const TEXT_TYPES: Readonly<Record<string, string>> = {
-  json: "application/json",
-  md: "text/markdown",
-  html: "text/html",
-  csv: "text/csv",
-};
+const TEXT_TYPES: ReadonlyMap<string, string> = new Map([
+  ["json", "application/json"],
+  ["md", "text/markdown"],
+  ["html", "text/html"],
+  ["csv", "text/csv"],
+]);
 
 function textType(name: string): string {
-  return TEXT_TYPES[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] ?? "text/plain";
+  return TEXT_TYPES.get(name.slice(name.lastIndexOf(".") + 1).toLowerCase()) ?? "text/plain";
 }

@@ -2,10 +2,13 @@
  * `--mcp FILE`: the MCP servers of the person, as a list in the form of ACP or as the `mcpServers` map that editors and
  * agents keep. Out comes the form of ACP (protocol section "Session setup", MCP servers).
  */
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fileProblem } from "./file-problem.ts";
+import { readBounded } from "../../host/read-bounded.ts";
 import { UsageError } from "../../host/usage-error.ts";
+
+/** Lists of servers are a page of text. */
+const MAX_MCP_FILE_BYTES = 1024 * 1024;
 
 interface NamedValue {
   readonly name: string;
@@ -28,22 +31,26 @@ export type McpServer =
     };
 
 /** All servers of all files. @throws UsageError naming file and field. */
-export async function readMcpServers(files: readonly string[], cwd: string): Promise<McpServer[]> {
-  const perFile = await Promise.all(files.map((file) => readMcpFile(file, resolve(cwd, file))));
+export async function readMcpServers(
+  files: readonly string[],
+  cwd: string,
+  signal?: AbortSignal,
+): Promise<McpServer[]> {
+  const perFile = await Promise.all(files.map((file) => readMcpFile(file, resolve(cwd, file), signal)));
   const servers = perFile.flat();
   const twice = servers.find(({ name }, index) => servers.findIndex((other) => other.name === name) !== index);
   if (twice !== undefined) throw new UsageError(`The MCP server ${twice.name} is given twice`);
   return servers;
 }
 
-async function readMcpFile(file: string, path: string): Promise<McpServer[]> {
+async function readMcpFile(file: string, path: string, signal: AbortSignal | undefined): Promise<McpServer[]> {
   const refuse = (why: string) => new UsageError(`Cannot use the MCP servers of ${file}: ${why}`);
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
+  const bytes = await readBounded(path, { maxBytes: MAX_MCP_FILE_BYTES, signal }).catch((error: unknown) => {
     throw refuse(fileProblem(error));
   });
   let root: unknown;
   try {
-    root = JSON.parse(text);
+    root = JSON.parse(bytes.toString());
   } catch {
     throw refuse("it is not valid JSON");
   }

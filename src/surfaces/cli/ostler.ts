@@ -3,6 +3,7 @@
  * somebody reads it, and `node:process` is not imported: both cost milliseconds of every start.
  */
 import { fstatSync, readlinkSync } from "node:fs";
+import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import { EXIT } from "../../errors/kinds.ts";
 import type { StopSignal } from "../shared/exit-code.ts";
@@ -16,11 +17,17 @@ const io: Io = {
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,
-  cwd: process.cwd(),
+  cwd: currentFolder(),
   onSignal: (listener) => {
-    for (const signal of STOP_SIGNALS) process.on(signal, listener);
+    let isHeard = true;
+    for (const signal of STOP_SIGNALS) {
+      process.on(signal, () => {
+        // What comes after the result, on the way to the exit, must not make another exit code of it.
+        if (isHeard) listener(signal);
+      });
+    }
     return () => {
-      for (const signal of STOP_SIGNALS) process.off(signal, listener);
+      isHeard = false;
     };
   },
 };
@@ -35,6 +42,15 @@ void main(process.argv.slice(2), io).then((exitCode) => {
   // Nothing of ours is left to wait for, but an open stdin would keep the process.
   process.exit(exitCode);
 });
+
+/** A folder that was removed under us has no path any more; the shell remembers which it was. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return resolve("/", process.env["PWD"] ?? "");
+  }
+}
 
 function describeStdin(): Input {
   let kind: Input["kind"] = "other";

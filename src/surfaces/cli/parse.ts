@@ -23,7 +23,7 @@ export function parseArguments<Table extends OptionTable>(argv: readonly string[
     narg: Object.fromEntries(specs.map(([name, { type }]) => [name, type === "flag" ? 0 : 1])),
     configuration: PARSER_CONFIGURATION,
   });
-  const unknown = Object.keys(found).find((key) => key !== "_" && key !== "--" && !(key in table));
+  const unknown = Object.keys(found).find((key) => key !== "_" && key !== "--" && !Object.hasOwn(table, key));
   if (unknown !== undefined) throw new UsageError(unknownOptionSentence(unknown, argv, specs));
   if (error) throw new UsageError(valueCountSentence(error.message, specs));
   const values = specs.map(([name, spec]) => [name, readOption(name, spec, found[name])] as const);

@@ -1,8 +1,8 @@
 /** Where the prompt comes from: words, a file, stdin. A call that has its prompt never waits for stdin. */
-import { readFile } from "node:fs/promises";
 import { addAbortSignal } from "node:stream";
 import { resolve } from "node:path";
 import type { Input, Io } from "./io.ts";
+import { systemCode } from "../../host/system-code.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { fileProblem } from "./file-problem.ts";
 
@@ -23,7 +23,7 @@ export async function readPrompt(
     ? decode(await readAll(stdin, signal), "stdin")
     : file === undefined
       ? ""
-      : decode(await readPromptFile(file, cwd), file);
+      : decode(await readPromptFile(resolve(cwd, file), file, signal), file);
   const prompt = [question, withoutLastLineEnds(text)].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "") throw new UsageError(nothingToAsk(file, stdin));
   return prompt;
@@ -66,12 +66,14 @@ async function readAll(stdin: Input, signal: AbortSignal): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function readPromptFile(file: string, cwd: string): Promise<Buffer> {
-  const bytes = await readFile(resolve(cwd, file)).catch((error: unknown) => {
+async function readPromptFile(path: string, file: string, signal: AbortSignal): Promise<Buffer> {
+  const { readBounded } = await import("../../host/read-bounded.ts");
+  try {
+    return await readBounded(path, { maxBytes: MAX_PROMPT_BYTES, signal });
+  } catch (error) {
+    if (systemCode(error) === "ERR_FS_FILE_TOO_LARGE") throw tooLong(file);
     throw new UsageError(`Cannot read the prompt file ${file}: ${fileProblem(error)}`);
-  });
-  if (bytes.length > MAX_PROMPT_BYTES) throw tooLong(file);
-  return bytes;
+  }
 }
 
 /** By hand: a regular expression looks at ten megabytes of line ends once for each of them. */

@@ -31,6 +31,7 @@ test.each([
   { name: "a.ts", mimeType: "text/plain" },
   { name: "a.JSON", mimeType: "application/json" },
   { name: "Makefile", mimeType: "text/plain" },
+  { name: "a.constructor", mimeType: "text/plain" },
 ])("$name is attached as $mimeType", async ({ name, mimeType }) => {
   const { folder } = fileWith("täxt", name);
   expect(await readAttachments([name], folder)).toEqual([

@@ -1,6 +1,7 @@
 /** The CLI as a real process: pipes, signals, and what the operating system makes of its streams. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -48,7 +49,7 @@ function shell(command: string, scenario: Scenario) {
   child.stdout.on("data", (data: Buffer) => (stdout += data.toString()));
   child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
   const done = once(child, "close").then(([code]: unknown[]) => ({ code, stdout, stderr, log }));
-  return { child, done };
+  return { child, done, folder };
 }
 
 function alive(pid: number): boolean {
@@ -152,6 +153,41 @@ test("a reader that leaves ends the turn quietly, as SIGPIPE would", async () =>
 test("help into a pipe that closes is no crash", async () => {
   const { stderr } = await shell(`"${process.execPath}" "${OSTLER}" ask --help | true`, hello).done;
   expect(stderr).toBe("");
+});
+
+test("a folder that is gone is a sentence, and no reason not to help", async () => {
+  const gone = "mkdir gone && cd gone && rmdir ../gone && ";
+  const asked = await shell(`${gone}ostler ask hi`, hello).done;
+  expect(asked.code).toBe(2);
+  expect(asked.stderr).toMatch(/^ostler: Cannot work in \S+\/gone: there is no such folder\n$/);
+  const helped = await shell(`${gone}"${process.execPath}" "${OSTLER}" --help`, hello).done;
+  expect(helped).toMatchObject({ code: 0, stderr: "" });
+});
+
+test.each([
+  { from: "-f", option: "-f pipe" },
+  { from: "--mcp", option: "--mcp pipe hi" },
+  { from: "--config", option: "--config pipe hi" },
+  { from: "--permission-policy", option: "--permission-policy pipe hi" },
+])("a stop while $from waits for a pipe that nobody writes to", async ({ option }) => {
+  const { child, done, folder } = shell(`mkfifo pipe && echo ready && exec ostler ask --json ${option}`, hello);
+  await once(child.stdout, "data");
+  // Opens when somebody has opened it for reading.
+  await using writer = await open(join(folder, "pipe"), "w");
+  child.kill("SIGTERM");
+  const { code, stdout } = await done;
+  expect({ code, writes: writer.fd > 0 }).toEqual({ code: 143, writes: true });
+  expect(stdout.split("\n").at(-2)).toContain('"outcome":"cancelled"');
+});
+
+test("a file that never ends is refused", async () => {
+  const { code, stderr } = await shell("ostler ask -f /dev/zero", hello).done;
+  expect({ code, stderr }).toEqual({ code: 2, stderr: "ostler: The text from /dev/zero is longer than 10 MiB\n" });
+});
+
+test("-f reads what a command writes", async () => {
+  const { log } = await shell("ostler ask -f <(echo the diff)", hello).done;
+  expect(promptsIn(log)[0]?.params?.["prompt"]).toEqual([{ type: "text", text: "the diff" }]);
 });
 
 test("a full disk is a sentence", async () => {

@@ -80,6 +80,14 @@ test.each([
     argv: ["--continue"],
     sentence: 'Unknown option --continue; --help lists all, and words that start with a dash stand after "--"',
   },
+  {
+    argv: ["--constructor", "x"],
+    sentence: 'Unknown option --constructor; --help lists all, and words that start with a dash stand after "--"',
+  },
+  {
+    argv: ["--toString=x"],
+    sentence: 'Unknown option --toString; --help lists all, and words that start with a dash stand after "--"',
+  },
   { argv: ["--model"], sentence: "--model needs a value" },
   { argv: ["--model="], sentence: "--model needs a value" },
   { argv: ["-b", "--json"], sentence: "--backend needs a value" },
