@@ -10,6 +10,8 @@ import type { ToolStatus, TurnEventBody } from "./types.ts";
 
 /** Finished calls kept as evidence and for late updates. */
 const MAX_CALLS = 1000;
+/** Calls in flight that are kept; no model runs so many, and a permission question about a forgotten one is denied. */
+const MAX_RUNNING = 10_000;
 
 /** A tool call as far as it is known. */
 export interface ToolCall {
@@ -39,6 +41,8 @@ const STATUS: ReadonlyMap<string, ToolStatus> = new Map([
 export class ToolCalls {
   readonly #calls = new Map<string, ToolCall>();
   readonly #running = new Set<string>();
+  /** In the order in which they ended: the first is the first to be forgotten. */
+  readonly #ended = new Set<string>();
 
   get(toolCallId: string): ToolCall | undefined {
     return this.#calls.get(toolCallId);
@@ -51,6 +55,7 @@ export class ToolCalls {
 
   /** A turn ended: what it left open is no longer waited for. */
   forgetRunning(): void {
+    for (const id of this.#running) this.#ended.add(id);
     this.#running.clear();
   }
 
@@ -60,8 +65,9 @@ export class ToolCalls {
     if (typeof id !== "string") return [];
     const call = this.#calls.get(id) ?? this.#create(id);
     merge(call, update);
-    if (call.status === "pending" || call.status === "in_progress") this.#running.add(id);
-    else this.#running.delete(id);
+    const isRunning = call.status === "pending" || call.status === "in_progress";
+    (isRunning ? this.#ended : this.#running).delete(id);
+    (isRunning ? this.#running : this.#ended).add(id);
     const events: TurnEventBody[] = [{ type: "tool", ...call }];
     if (Array.isArray(update["content"])) for (const block of update["content"]) addContent(events, id, block);
     addTerminalOutput(events, id, update["_meta"]);
@@ -71,14 +77,16 @@ export class ToolCalls {
   #create(id: string): ToolCall {
     const call: ToolCall = { toolCallId: id, title: "", kind: "other", status: "pending", paths: [] };
     this.#calls.set(id, call);
-    if (this.#calls.size > MAX_CALLS) {
-      for (const known of this.#calls.keys()) {
-        if (this.#running.has(known)) continue;
-        this.#calls.delete(known);
-        break;
-      }
-    }
+    if (this.#ended.size > MAX_CALLS) this.#forget(this.#ended);
+    if (this.#running.size >= MAX_RUNNING) this.#forget(this.#running);
     return call;
+  }
+
+  #forget(calls: Set<string>): void {
+    const oldest = calls.values().next().value;
+    if (oldest === undefined) return;
+    calls.delete(oldest);
+    this.#calls.delete(oldest);
   }
 }
 

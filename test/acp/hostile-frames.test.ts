@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Profile } from "../../src/errors/failure.ts";
+import { ToolCalls } from "../../src/acp/tool-calls.ts";
 import type { Action, Json } from "../fixtures/agents/scenario.ts";
 import { call, chunk, end, permission, record, recordUpdate, send, tool, turns } from "../fixtures/agents/scenario.ts";
 import { drive, failureOf, habits } from "./drive.ts";
@@ -41,6 +42,29 @@ test("a tool call whose status has an inherited name keeps the status it had", a
   const { events } = await drive(turns([...calls, chunk("works"), end()]));
   const statuses = events.flatMap((event) => (event.type === "tool" ? [event.status] : []));
   expect(new Set(statuses)).toEqual(new Set(["pending"]));
+});
+
+test("a hundred thousand calls that never end cost no more time each than one", () => {
+  const tools = new ToolCalls();
+  const start = (n: number) => tools.apply({ toolCallId: `t${n}`, kind: "read", status: "in_progress" });
+  const startedAt = performance.now();
+  for (let n = 0; n < 100_000; n += 1) start(n);
+  expect(performance.now() - startedAt).toBeLessThan(1500);
+  expect(tools.running).toBe(10_000);
+  expect(tools.get("t0")).toBeUndefined();
+  expect(tools.get("t99999")?.kind).toBe("read");
+});
+
+test("of calls that ended the last thousand are known, and those that run all of them", () => {
+  const tools = new ToolCalls();
+  tools.apply({ toolCallId: "runs", kind: "read", status: "in_progress" });
+  for (let n = 0; n < 3000; n += 1) tools.apply({ toolCallId: `t${n}`, kind: "read", status: "completed" });
+  expect([tools.get("t1998"), tools.get("t1999")?.kind, tools.get("t2999")?.kind, tools.get("runs")?.kind]).toEqual([
+    undefined,
+    "read",
+    "read",
+    "read",
+  ]);
 });
 
 test("a permission question after the end is denied, and none of the turn's denials", async () => {
