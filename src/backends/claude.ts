@@ -7,14 +7,14 @@ import type { Backend } from "../acp/ports.ts";
 import { genericHabits } from "./generic.ts";
 
 const ASKS_FOR_EVERYTHING = "default";
-const ASKS: Readonly<Record<string, boolean>> = {
-  [ASKS_FOR_EVERYTHING]: true,
-  plan: true,
-  acceptEdits: false,
-  auto: false,
-  dontAsk: true,
-  bypassPermissions: false,
-};
+const ASKS: ReadonlyMap<string, boolean> = new Map([
+  [ASKS_FOR_EVERYTHING, true],
+  ["plan", true],
+  ["acceptEdits", false],
+  ["auto", false],
+  ["dontAsk", true],
+  ["bypassPermissions", false],
+]);
 
 export const claudeBackend: Backend = {
   ...genericHabits,
@@ -26,7 +26,7 @@ export const claudeBackend: Backend = {
   sessionMeta: () => ({ claudeCode: { options: { allowDangerouslySkipPermissions: false } } }),
   modeToSet: (modes) =>
     modes === undefined || modes.current === ASKS_FOR_EVERYTHING ? undefined : ASKS_FOR_EVERYTHING,
-  modeAsks: (mode) => ASKS[mode],
+  modeAsks: (mode) => ASKS.get(mode),
   toolGate: () => "by_mode",
   isAdapterWords: (update) => {
     if (update["messageId"] === undefined) return true;

@@ -9,12 +9,12 @@ const API_KEY_METHOD = "api-key";
 const ASKS_FOR_EVERYTHING = "read-only";
 const ASKS_OUTSIDE_WORKSPACE = "workspace-write";
 /** Whether a mode asks the client; the others ask a second model or nobody. */
-const ASKS: Readonly<Record<string, boolean>> = {
-  [ASKS_FOR_EVERYTHING]: true,
-  [ASKS_OUTSIDE_WORKSPACE]: true,
-  agent: false,
-  "agent-full-access": false,
-};
+const ASKS: ReadonlyMap<string, boolean> = new Map([
+  [ASKS_FOR_EVERYTHING, true],
+  [ASKS_OUTSIDE_WORKSPACE, true],
+  ["agent", false],
+  ["agent-full-access", false],
+]);
 
 export const codexBackend: Backend = {
   ...genericHabits,
@@ -34,7 +34,7 @@ export const codexBackend: Backend = {
     const wanted = modeFor(approval);
     return modes === undefined || modes.current === wanted ? undefined : wanted;
   },
-  modeAsks: (mode) => ASKS[mode],
+  modeAsks: (mode) => ASKS.get(mode),
   toolGate: () => "by_mode",
   // Its silent refusal is an empty turn, and repeats (recording refusal-content).
   retriesEmptyTurn: false,

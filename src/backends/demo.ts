@@ -2,13 +2,16 @@
 import type { Backend } from "../acp/ports.ts";
 import { genericHabits } from "./generic.ts";
 
-const ASKS: Readonly<Record<string, boolean>> = { ask: true, auto: false };
+const ASKS: ReadonlyMap<string, boolean> = new Map([
+  ["ask", true],
+  ["auto", false],
+]);
 
 export const demoBackend: Backend = {
   ...genericHabits,
   id: "demo",
   label: "Demo",
   toolGate: () => "by_mode",
-  modeAsks: (mode) => ASKS[mode],
+  modeAsks: (mode) => ASKS.get(mode),
   loginHint: "The demo agent needs no login: this is `/auth` showing what a missing one looks like",
 };
