@@ -219,6 +219,8 @@ class AcpRuntime implements Runtime {
   kill(): void {
     this.#stopRequested = true;
     this.#child.kill();
+    // Whoever asks from now on is not kept waiting for the exit, and nothing more is sent.
+    this.#connection.close(this.#ended());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -248,6 +250,11 @@ class AcpRuntime implements Runtime {
   #abandon(session: AcpSession): void {
     this.#router.remove(session);
     if (this.#router.size === 0) this.kill();
+  }
+
+  #ended(): RuntimeGone {
+    const title = `${this.backend.label} was ended by Ostler`;
+    return new RuntimeGone({ verdict: plainVerdict("agent_died", "ended"), source: "exit", title });
   }
 
   #notAcp(): RuntimeGone {
