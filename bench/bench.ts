@@ -5,6 +5,8 @@ export interface Bench {
   readonly folder: string;
   /** How often every subject is measured; the subjects take turns, so that a change of load meets all of them. */
   readonly rounds: number;
+  /** The command of an installed acpx, to compare with. */
+  readonly acpx: string | undefined;
 }
 
 /** One row of a table, by the heading of its columns. */

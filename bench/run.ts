@@ -3,10 +3,11 @@
  * per part; docs/performance.md says what the figures mean. Linux only: it reads /proc.
  *
  *   npm run bench -- [--only one-shot,loads,stream-text,stream-tools,memory,unread,junk] [--rounds 7]
+ *                  [--acpx FILE]   the dist/cli.js of an installed acpx, measured beside the one-shot
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Bench, Part } from "./bench.ts";
 import { junk } from "./parts/junk.ts";
@@ -21,7 +22,9 @@ import { markdownTable } from "./table.ts";
 const PARTS: readonly Part[] = [oneShot, loads, streamText, streamTools, memory, unread, junk];
 const DEFAULT_ROUNDS = 7;
 
-const { values } = parseArgs({ options: { only: { type: "string" }, rounds: { type: "string" } } });
+const { values } = parseArgs({
+  options: { only: { type: "string" }, rounds: { type: "string" }, acpx: { type: "string" } },
+});
 const problem = findProblem();
 if (problem === undefined) await runParts();
 else {
@@ -31,9 +34,11 @@ else {
 
 async function runParts(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "ostler-bench-"));
-  const bench: Bench = { folder, rounds: Number(values.rounds ?? DEFAULT_ROUNDS) };
+  const acpx = values.acpx === undefined ? undefined : resolve(values.acpx);
+  const bench: Bench = { folder, rounds: Number(values.rounds ?? DEFAULT_ROUNDS), acpx };
   // Away from the configuration and the project files of whoever runs it.
   process.env["OSTLER_HOME"] = folder;
+  process.env["HOME"] = folder;
   process.chdir(folder);
   try {
     console.log(`Node ${process.version}, ${cpus().length} cores, ${bench.rounds} rounds\n`);

@@ -17,9 +17,14 @@ export function floodAgent(file: string, times = 1): Command {
 }
 
 export function ostler(agent: Command, output: Output): Command {
-  const commandLine = agent.map((word) => `'${word}'`).join(" ");
+  const commandLine = commandLineOf(agent);
   const format = output === "json" ? "ndjson" : "text";
   return [process.execPath, pathOf("../bin/ostler.js"), "ask", "--format", format, "--agent", commandLine, "hello"];
+}
+
+/** acpx, the nearest neighbour, as `npm install acpx` leaves it: `cli` is its dist/cli.js. */
+export function acpx(cli: string, agent: Command): Command {
+  return [process.execPath, cli, "--agent", commandLineOf(agent), "--format", "text", "exec", "hello"];
 }
 
 /** The base of a frame: the least that a client in Node can do. */
@@ -40,4 +45,8 @@ export function agentAlone(agent: Command): Command {
     requests,
     ...agent,
   ];
+}
+
+function commandLineOf(command: Command): string {
+  return command.map((word) => `'${word}'`).join(" ");
 }

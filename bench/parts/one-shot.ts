@@ -4,7 +4,7 @@ import { writeTextFrames } from "../frames.ts";
 import { followMemory } from "../measure/resident.ts";
 import { inTurns, median, medianRatio } from "../measure/rounds.ts";
 import { costOf } from "../measure/run.ts";
-import { BARE_NODE, floodAgent, minimalClient, ostler } from "../subjects.ts";
+import { BARE_NODE, acpx, floodAgent, minimalClient, ostler } from "../subjects.ts";
 import type { Command } from "../subjects.ts";
 
 /** Runs that are counted together, because the kernel counts in ticks of 10 ms. */
@@ -12,20 +12,23 @@ const RUNS_PER_ROUND = 5;
 /** A one-shot is over soon; its high-water mark must be read before. */
 const LOOK_EVERY_MS = 3;
 
+const BASE = "node -e 0";
 const TARGETS: Readonly<Record<string, string>> = { "ostler ask": "3.0 ×, 70 MiB" };
 
 export const oneShot: Part = {
   name: "one-shot",
   title: "One-shot: start, handshake, one frame, end",
-  async run({ folder, rounds }: Bench): Promise<Row[]> {
+  async run({ folder, rounds, acpx: acpxCli }: Bench): Promise<Row[]> {
     const agent = floodAgent(writeTextFrames(folder, 1));
-    const subjects = {
-      "node -e 0": () => measure(BARE_NODE),
-      "minimal client": () => measure(minimalClient(agent, "text")),
-      "ostler ask": () => measure(ostler(agent, "text")),
+    const commands: Record<string, Command> = {
+      [BASE]: BARE_NODE,
+      "minimal client": minimalClient(agent, "text"),
+      "ostler ask": ostler(agent, "text"),
     };
-    const figures = await inTurns(rounds, subjects);
-    const base = figures["node -e 0"].map(({ cpuMs }) => cpuMs);
+    if (acpxCli !== undefined) commands["acpx"] = acpx(acpxCli, agent);
+    const subjects = Object.entries(commands).map(([name, command]) => [name, () => measure(command)] as const);
+    const figures = await inTurns(rounds, Object.fromEntries(subjects));
+    const base = (figures[BASE] ?? []).map(({ cpuMs }) => cpuMs);
     return Object.entries(figures).map(([name, runs]) => {
       const cpuMs = runs.map((run) => run.cpuMs);
       return {
