@@ -182,18 +182,21 @@ function closes(value: string, quote: string): boolean {
   return quote !== "" && value.length > quote.length && value.endsWith(quote.slice(-1));
 }
 
-/** Without colour codes, titles, control, direction and unseen characters: they hide or split what stands between them. */
+/** Control, direction and unseen characters: they hide or split what stands between them. */
+const UNSEEN =
+  // oxlint-disable-next-line no-control-regex -- control characters are what is removed
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g;
+
+/** Without colour codes, titles, and {@link UNSEEN} characters. */
 export function stripControls(text: string): string {
+  // Escape sequences and carriage returns begin with one of them; most lines have none.
+  if (text.search(UNSEEN) === -1) return text;
   return (
     text
       // oxlint-disable-next-line no-control-regex -- escape sequences are what is removed
       .replace(/\u001B\][^\u0007\u001B]{0,4096}(?:\u0007|\u001B\\)?|\u001B\[[\d;?]{0,32}[ -/]{0,4}[@-~]?|\u001B./g, "")
       .replace(/\r\n?/g, "\n")
-      .replace(
-        // oxlint-disable-next-line no-control-regex -- control characters are what is removed
-        /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g,
-        "",
-      )
+      .replace(UNSEEN, "")
   );
 }
 
