@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { failureOf, playEach } from "../acp/drive.ts";
+import type { Played } from "../acp/drive.ts";
 import type { Json } from "../fixtures/agents/scenario.ts";
 import { air, chunk, end, logOf, record, turns } from "../fixtures/agents/scenario.ts";
 import { ask, askAsText, countOf } from "./ask-case.ts";
@@ -136,7 +138,7 @@ describe("a readable record fails the turn although it ended well", () => {
   });
 });
 
-test.concurrent.each([
+const UNTITLED = [
   { from: "C03 an empty title", category: "limit", title: "", sentence: "The usage allowance is spent" },
   { from: "a blank title", category: "limit", title: " \n\t", sentence: "The usage allowance is spent" },
   {
@@ -146,9 +148,17 @@ test.concurrent.each([
     sentence: "The service rejected the request",
   },
   { from: "an empty title of a login", category: "access", title: "", sentence: "The backend is not signed in" },
-])("$from shows the fixed sentence of its kind", async ({ category, title, sentence }) => {
-  const { result } = await ask(failing(record({ category, title })));
-  expect(result.failure?.title).toBe(sentence);
+].map((row) => ({ ...row, turn: [end("end_turn", air(record({ category: row.category, title: row.title })))] }));
+
+describe("a record without words", () => {
+  let played: (row: { readonly from: string }) => Played;
+  beforeAll(async () => {
+    played = await playEach(UNTITLED);
+  });
+
+  test.each(UNTITLED)("$from shows the fixed sentence of its kind", (row) => {
+    expect(failureOf(played(row).outcome)?.title).toBe(row.sentence);
+  });
 });
 
 const unreadable: readonly { readonly from: string; readonly meta: Json }[] = [
@@ -177,14 +187,26 @@ const unreadable: readonly { readonly from: string; readonly meta: Json }[] = [
 ];
 
 describe("a record that cannot be read is treated as absent, and said", () => {
-  test.concurrent.each(unreadable)("$from: empty, not tried again, exit 11", async ({ meta }) => {
+  const rows = unreadable.map((row) => ({ ...row, turn: [end("end_turn", row.meta)] }));
+  let played: (row: { readonly from: string }) => Played;
+  beforeAll(async () => {
+    played = await playEach(rows, { prompt: { retries: 5 } });
+  });
+
+  test.each(rows)("$from: empty, not tried again, nothing of it is shown", (row) => {
+    const { outcome, events } = played(row);
+    expect(outcome).toMatchObject({ kind: "empty", failure: null, attempts: 1 });
+    expect(outcome.warnings.map(({ title, severity }) => ({ title, severity }))).toEqual([
+      { title: UNREADABLE, severity: "warning" },
+    ]);
+    expect(JSON.stringify([outcome, events])).not.toContain("T-secret");
+  });
+
+  test.concurrent.each(unreadable.slice(0, 3))("$from: exit 11", async ({ meta }) => {
     const { result, exitCode, prompts, printed } = await ask(turns([end("end_turn", meta)]), {
       argv: ["--retries", "5"],
     });
-    expect(result).toMatchObject({ outcome: "empty", failure: null });
-    expect(result.warnings.map(({ title, severity }) => ({ title, severity }))).toEqual([
-      { title: UNREADABLE, severity: "warning" },
-    ]);
+    expect(result).toMatchObject({ outcome: "empty", failure: null, warnings: [{ title: UNREADABLE }] });
     expect({ exitCode, prompts }).toEqual({ exitCode: 11, prompts: 1 });
     expect(printed).not.toContain("T-secret");
   });
