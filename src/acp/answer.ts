@@ -15,6 +15,9 @@ export interface AnswerOptions {
 /** What the prefix rule remembers of a message when the text is not kept; longer messages are judged by retries alone. */
 const COMPARED_CHARS = 1024 * 1024;
 
+/** No string holds more than 512 Mi characters, and JSON may make six of one: a longer answer would be no result at all. */
+export const MAX_KEPT_CHARS = 64 * 1024 * 1024;
+
 /** Pieces are joined when so many characters have come: a million small strings would cost ten times their text. */
 const PORTION_CHARS = 64 * 1024;
 
@@ -69,6 +72,8 @@ export class AnswerText {
   #boundary = false;
   #retried = false;
   #visible = false;
+  #keptChars = 0;
+  #isCut = false;
 
   constructor(options: AnswerOptions) {
     this.#options = options;
@@ -77,6 +82,11 @@ export class AnswerText {
   /** The model said something that is not blank. */
   get visible(): boolean {
     return this.#visible;
+  }
+
+  /** There was more text than is kept: what `text` gives is its beginning. */
+  get isCut(): boolean {
+    return this.#isCut;
   }
 
   /** The answer so far, without superseded messages; empty when it is not kept. */
@@ -89,12 +99,20 @@ export class AnswerText {
     if (text === "") return;
     const message = this.#current !== undefined && this.#current.id === id ? this.#current : this.#open(id);
     message.chars += text.length;
-    if (this.#options.keep || (id !== undefined && message.chars <= COMPARED_CHARS)) message.add(text);
+    if (this.#options.keep) this.#keep(message, text);
+    else if (id !== undefined && message.chars <= COMPARED_CHARS) message.add(text);
     else if (message.isKept) message.drop();
     this.#visible ||= text.trim() !== "";
     this.#boundary = false;
     this.#options.emit({ type: "text", text, ...(id === undefined ? {} : { messageId: id }) });
     if (this.#rival !== undefined) this.#compare(this.#rival, text);
+  }
+
+  #keep(message: Message, text: string): void {
+    this.#isCut ||= this.#keptChars + text.length > MAX_KEPT_CHARS;
+    if (this.#isCut) return;
+    this.#keptChars += text.length;
+    message.add(text);
   }
 
   /** A tool call or steering: what was said before it stays. */

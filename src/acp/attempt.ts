@@ -48,6 +48,8 @@ export interface AttemptOptions {
 
 /** A record id in the notice namespace tells something, it does not announce a retry (seed document 000, identity). */
 const NOTICE_ID = ":notice:";
+/** Words of the adapter are a sentence or two; what is more was told as it came and is not kept. */
+const MAX_ADAPTER_CHARS = 1024 * 1024;
 /** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
 const MAX_WARNINGS = 256;
 
@@ -63,6 +65,7 @@ export class Attempt {
   /** What was last heard of the harness, for the sentence of a deadline. */
   lastHeard = "nothing";
   #options: AttemptOptions;
+  #adapterChars = 0;
   #structured = false;
   #toolStarted = false;
   #systemError: { text: string; codexError: unknown } | undefined;
@@ -224,8 +227,7 @@ export class Attempt {
       return;
     }
     if (backend.isAdapterWords(update, this.#systemError !== undefined)) {
-      if (this.#systemError !== undefined) this.#systemError.text += text;
-      else this.adapterWords.push(text);
+      if (this.#adapterChars < MAX_ADAPTER_CHARS) this.#keepAdapterWords(text);
       emit({ type: "notice", from: "adapter", text });
       return;
     }
@@ -240,6 +242,12 @@ export class Attempt {
     }
     const id = update["messageId"];
     this.answer.chunk(text, typeof id === "string" ? id : undefined);
+  }
+
+  #keepAdapterWords(text: string): void {
+    this.#adapterChars += text.length;
+    if (this.#systemError !== undefined) this.#systemError.text += text;
+    else this.adapterWords.push(text);
   }
 
   #tool(update: Frame): void {

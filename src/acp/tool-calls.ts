@@ -11,7 +11,7 @@ import type { ToolStatus, TurnEventBody } from "./types.ts";
 /** Finished calls kept as evidence and for late updates. */
 const MAX_CALLS = 1000;
 /** Calls in flight that are kept; no model runs so many, and a permission question about a forgotten one is denied. */
-const MAX_RUNNING = 10_000;
+const MAX_RUNNING = 1000;
 
 /** A tool call as far as it is known. */
 export interface ToolCall {
