@@ -109,13 +109,23 @@ function readClaim(inline: Frame, call: ToolCall | undefined): Pick<PermissionRe
   if (call === undefined) return {};
   const kind = str(inline["kind"]);
   const { rawInput } = inline;
-  const paths = readPaths(inline["locations"])?.filter((path) => !call.paths.includes(path)) ?? [];
+  const known = new Set(call.paths);
+  const paths = (readPaths(inline["locations"]) ?? []).filter((path) => !known.has(path));
   const claimed = {
     ...(kind === undefined || kind === call.kind ? {} : { kind }),
-    ...(rawInput === undefined || isDeepStrictEqual(rawInput, call.rawInput) ? {} : { rawInput }),
+    ...(rawInput === undefined || isSame(rawInput, call.rawInput) ? {} : { rawInput }),
     ...(paths.length === 0 ? {} : { paths }),
   };
   return Object.keys(claimed).length === 0 ? {} : { claimed };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  try {
+    return isDeepStrictEqual(one, other);
+  } catch {
+    // Nested deeper than the stack.
+    return false;
+  }
 }
 
 /** A "no" in the words of the request: the first reject option, else `cancelled` (the protocol has nothing else). */

@@ -10,7 +10,7 @@ import type { PermissionAnswer, PermissionRequest } from "../acp/types.ts";
 import { decidePolicy } from "./decide-policy.ts";
 import type { PolicyRules } from "./policy-rules.ts";
 import { readToolEvidence } from "./tool-evidence.ts";
-import { isInside, readReachedPaths } from "./workspace-paths.ts";
+import { MAX_PATHS, isInside, readReachedPaths } from "./workspace-paths.ts";
 
 /** Puts a question to a person. Resolves to an offered option id, or null for "no". */
 export type AskPerson = (request: PermissionRequest, signal: AbortSignal) => Promise<string | null>;
@@ -88,6 +88,7 @@ async function objectionToReading(request: PermissionRequest, folders: readonly 
   const paths = [...request.paths, ...reached.paths];
   // A search without a path is one of the workspace; reading without a path could be reading anything.
   if (kind === "read" && paths.length === 0) return "What it reads is not known";
+  if (paths.length > MAX_PATHS) return "It names more paths than can be looked at";
   const inside = await Promise.all(paths.map((path) => isInside(path, folders)));
   return reached.isOpenEnded || inside.includes(false) ? "It reaches outside the workspace" : undefined;
 }

@@ -1,7 +1,7 @@
 /** What a tool call would do, by its own frame alone: the title is never looked at, for the model writes it. */
 import type { PermissionRequest } from "../acp/types.ts";
 import type { Command } from "./command-words.ts";
-import { placePath, readReachedPaths } from "./workspace-paths.ts";
+import { MAX_PATHS, placePath, readReachedPaths } from "./workspace-paths.ts";
 import type { PlacedPath } from "./workspace-paths.ts";
 
 export interface ToolEvidence {
@@ -39,13 +39,16 @@ export async function readToolEvidence(request: PermissionRequest, folders: read
   return {
     kinds: [...kinds],
     commands: found.commands,
-    paths: await Promise.all(names.map((path) => placePath(path, folders))),
+    paths: await Promise.all(names.slice(0, MAX_PATHS).map((path) => placePath(path, folders))),
     hosts: found.hosts,
     mcpServer,
     claimedServer: isRecord(rawInput) && typeof rawInput["server"] === "string" ? rawInput["server"] : undefined,
     unreadable: {
       command: reached.isTooDeep || found.unreadableCommand || (kinds.has("execute") && found.commands.length === 0),
-      path: reached.isOpenEnded || (kind !== undefined && NEEDS_PATH.has(kind) && names.length === 0),
+      path:
+        reached.isOpenEnded ||
+        names.length > MAX_PATHS ||
+        (kind !== undefined && NEEDS_PATH.has(kind) && names.length === 0),
       host: reached.isTooDeep || found.unreadableHost || (kind === "fetch" && found.hosts.length === 0),
     },
   };

@@ -33,6 +33,10 @@ const LEAVES_FOLDER = /(?:^|[{,(|])\s*[/~]|(?:^|[\\/{,(|])\.\.(?:$|[\\/},)|])|^[
 /** Deeper or larger than the input of any read tool in the recordings (3 levels, a dozen values). */
 const MAX_DEPTH = 6;
 const MAX_VALUES = 1000;
+/** Paths of one call that are looked at on disk. Whoever names more is not believed about any. */
+export const MAX_PATHS = 1000;
+/** No system takes a longer one, and a glob takes ever longer to tell whether it fits. */
+const MAX_PATH_CHARS = 4096;
 
 /** Collects the paths that the raw input of a tool call names, at any depth (kiro: `operations[].path`). */
 export function readReachedPaths(rawInput: unknown): ReachedPaths {
@@ -107,7 +111,7 @@ const CLIMBS = /(?:^|[\\/])(?:\.|%2e){2}(?:[\\/]|$)/i;
  * cannot be told what a program makes of it.
  */
 function readAbsolute(path: string, folder: string): string[] {
-  if (MEANS_MORE.test(path) || OTHER_SCHEME.test(path)) return [];
+  if (path.length > MAX_PATH_CHARS || MEANS_MORE.test(path) || OTHER_SCHEME.test(path)) return [];
   if (path.startsWith("file:")) return CLIMBS.test(path) ? [] : fileUrlPath(path);
   const literal = path === "~" || path.startsWith("~/") ? accountHome() + path.slice(1) : path;
   const whole = isAbsolute(literal) ? literal : `${resolve(folder)}/${literal}`;

@@ -29,6 +29,11 @@ test.each([
   expect(claimOf(announced, inline)).toBeUndefined();
 });
 
+test("input that is too deep to be compared counts as claimed", () => {
+  const [one, other] = [0, 1].map((): unknown => JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`));
+  expect(claimOf({ kind: "read", rawInput: one }, { rawInput: other })?.rawInput).toBe(other);
+});
+
 test.each([
   {
     from: "another kind and input",

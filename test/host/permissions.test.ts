@@ -156,9 +156,15 @@ test.each([
     from: "a request with other input than the frame",
     parts: { kind: "read", paths: ["src"], claimed: { rawInput: { file_path: "/etc/shadow" } } },
   },
+  { from: "a path longer than any system takes", parts: { kind: "read", paths: ["a".repeat(5000)] } },
   { from: "a letter that no file name can hold", parts: { kind: "read", paths: ["src/\0"] } },
 ])("reads, denied as outside: $from", async ({ parts }) => {
   expect(await answer(parts)).toEqual(outside);
+});
+
+test("reads: more paths than can be looked at are denied", async () => {
+  const paths = Array.from({ length: 1001 }, (_, n) => `src/${n}`);
+  expect(await answer({ kind: "read", paths })).toEqual(denied("It names more paths than can be looked at"));
 });
 
 test("reads: reading nothing that is known is denied", async () => {
