@@ -114,6 +114,7 @@ function readExitCode(update: Frame): number | undefined {
 /** `_meta.claudeCode.mcpServer`, else the tool name `mcp__SERVER__TOOL`, which names no server when either holds `__`. */
 function readMcpServer(meta: unknown): string | undefined {
   const claude = field(meta, "claudeCode");
+  if (claude === undefined) return undefined;
   const server = field(claude, "mcpServer");
   const named = str(server) ?? str(field(server, "name"));
   if (named !== undefined) return named;
