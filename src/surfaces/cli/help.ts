@@ -59,8 +59,7 @@ const EXIT_CODES =
 
 /** The help of one command, or of all. */
 export async function helpFor(command: CommandName | undefined): Promise<string> {
-  // A folder is given, because the one we are in may be gone, and yargs would ask for it.
-  const page = yargs([], "/").scriptName("ostler").locale("en").help(false).version(false).wrap(MAX_COLUMNS);
+  const page = yargs([]).scriptName("ostler").locale("en").help(false).version(false).wrap(MAX_COLUMNS);
   if (command === undefined) {
     page.usage("Usage: ostler <command> [options]");
     for (const { usage, describe } of Object.values(COMMAND_HELP)) page.command(usage.replace("ostler ", ""), describe);

@@ -39,7 +39,7 @@ export class JsonPresenter implements Presenter {
   }
 
   /** In two writes: a newline at the end of a very long answer would cost a copy of it. */
-  #writeLine(value: unknown): void {
+  #writeLine(value: object): void {
     this.#stdout.write(harmlessJson(value));
     this.#stdout.write("\n");
   }
@@ -49,12 +49,23 @@ export class JsonPresenter implements Presenter {
 const UNSEEN = /[\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g;
 
 /** The same value, without a character that does something. */
-function harmlessJson(value: unknown): string {
-  const json = JSON.stringify(value);
+function harmlessJson(value: object): string {
+  const json = stringify(value);
   // Of plain ASCII only DEL is unseen; that is told a hundred times faster than by the expression.
   if (Buffer.byteLength(json) === json.length && !json.includes("\u007F")) return json;
   return json.replace(UNSEEN, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
+
+/** What a tool took and gave may be nested deeper than the stack of an older V8 (Node 24): the event says so instead. */
+function stringify(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return JSON.stringify(value, (key, inner: unknown) => (PAYLOADS.has(key) ? "[nested too deeply]" : inner));
+  }
+}
+
+const PAYLOADS: ReadonlySet<string> = new Set(["rawInput", "rawOutput", "claimed"]);
 
 /** The answer, whole, at the end; of everything else only the sentence that says why it is missing. */
 export class QuietPresenter implements Presenter {

@@ -43,11 +43,12 @@ void main(process.argv.slice(2), io).then((exitCode) => {
   process.exit(exitCode);
 });
 
-/** A folder that was removed under us has no path any more; the shell remembers which it was. */
+/** A folder that was removed under us has no path any more; the shell remembers which it was. Whoever else asks (yargs does) gets the root. */
 function currentFolder(): string {
   try {
     return process.cwd();
   } catch {
+    process.chdir("/");
     return resolve("/", process.env["PWD"] ?? "");
   }
 }

@@ -67,6 +67,23 @@ test("ndjson: the answer and what tools took and gave keep every letter", async 
   expect(lines.at(-1)).toMatchObject({ type: "result", text: letters });
 });
 
+test("ndjson: input nested a hundred thousand deep is an event like any other", async () => {
+  const scenario = turns([
+    { raw: '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"$S","update":{' },
+    { raw: '"sessionUpdate":"tool_call","toolCallId":"deep","title":"deep","kind":"read","rawInput":' },
+    { raw: "[", times: 100_000 },
+    { raw: "]", times: 100_000 },
+    { raw: "}}}\n" },
+    chunk("works"),
+    end(),
+  ]);
+  const { exitCode, stdout } = await run(["ask", "--json", "hello"], { scenario });
+  expect(exitCode).toBe(0);
+  const lines = linesOf(stdout);
+  expect(lines.map(({ type }) => type)).toEqual(["session", "tool", "text", "result"]);
+  expect(lines[1]).toMatchObject({ toolCallId: "deep", status: "pending" });
+});
+
 test("a folder and a config file are not trusted with the terminal either", async () => {
   const folder = join(newFolder(), "\u001B]0;pwn\u0007\u202E");
   mkdirSync(folder);
