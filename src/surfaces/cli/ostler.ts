@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import { EXIT } from "../../errors/kinds.ts";
 import type { StopSignal } from "../shared/exit-code.ts";
+import { describeCauses, sentenceOf } from "./boundary.ts";
 import type { Input, Io } from "./io.ts";
 import { main } from "./main.ts";
 
@@ -36,6 +37,12 @@ if (process.platform === "win32") {
   process.stderr.write("ostler: Windows is not supported; Ostler runs on Linux and macOS, and under WSL.\n");
   process.exit(EXIT.usage);
 }
+// A bug that nothing caught is a sentence too; what an agent left is ended by the closed stdin or by the next start.
+process.on("uncaughtException", (error) => {
+  const causes = process.argv.includes("--verbose") ? describeCauses(error) : [];
+  process.stderr.write([`ostler: ${sentenceOf(error)}`, ...causes, ""].join("\n"));
+  process.exit(EXIT.failed);
+});
 // A program that runs out of things to wait for before it knows the outcome has failed.
 process.exitCode = EXIT.failed;
 void main(process.argv.slice(2), io).then((exitCode) => {

@@ -180,6 +180,21 @@ test.each([
   expect(stdout.split("\n").at(-2)).toContain('"outcome":"cancelled"');
 });
 
+test("a bug that nothing caught is a sentence, and its place is for --verbose", async () => {
+  const bug =
+    'if (process.argv[1].endsWith("ostler.js")) setTimeout(() => { throw new TypeError("oops /home/ann/x"); }, 100);';
+  const line = `echo '${bug}' >bug.mjs; export NODE_OPTIONS=--import=./bug.mjs; ostler ask hi`;
+  const scenario = turns([chunk("half"), waitFor("session/cancel")]);
+  const plain = await shell(line, scenario).done;
+  expect(plain.code).toBe(1);
+  expect(plain.stderr).toBe(
+    "ostler: Something in Ostler itself went wrong (TypeError); the same command with --verbose shows where\n",
+  );
+  const verbose = await shell(`${line} --verbose`, scenario).done;
+  expect(verbose.stderr).toContain("TypeError: oops ~/x\n    at ");
+  expect(processesIn(verbose.log).filter(alive)).toEqual([]);
+});
+
 test("a file that never ends is refused", async () => {
   const { code, stderr } = await shell("ostler ask -f /dev/zero", hello).done;
   expect({ code, stderr }).toEqual({ code: 2, stderr: "ostler: The text from /dev/zero is longer than 10 MiB\n" });
