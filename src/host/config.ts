@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { cleanLine } from "../errors/redact.ts";
 import { DEFAULT_CONFIG } from "./config-defaults.ts";
 import type { Config } from "./config-defaults.ts";
 import { ostlerPaths, shortPath } from "./paths.ts";
@@ -14,7 +15,7 @@ export { backendSettings } from "./config-defaults.ts";
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Sentences for the person, one per thing that was ignored or changed. */
+  /** Sentences for the person, scrubbed, one per thing that was ignored or changed. */
   readonly warnings: readonly string[];
   /** The files that were read, lowest priority first. */
   readonly sources: readonly string[];
@@ -32,6 +33,8 @@ export interface ConfigSource {
 const PROJECT_FILE = ".ostler.json";
 /** A config file is a page of text. What is larger is something else, and not worth the memory. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
+/** A warning names folders and keys, which are somebody's text. */
+const MAX_WARNING_CHARS = 1000;
 
 /**
  * Reads and merges every config file. Throws {@link UsageError} when `configFile` cannot be read or when a backend's
@@ -48,7 +51,12 @@ export async function loadConfig(options: {
   const sources = await findSources(options);
   if (sources.length === 0) return { config: DEFAULT_CONFIG, warnings: [], sources: [] };
   const { mergeSources } = await import("./config-merge.ts");
-  return { ...mergeSources(sources), sources: sources.map(({ file }) => file) };
+  const { config, warnings } = mergeSources(sources);
+  return {
+    config,
+    warnings: warnings.map((warning) => cleanLine(warning, MAX_WARNING_CHARS)),
+    sources: sources.map(({ file }) => file),
+  };
 }
 
 async function findSources({

@@ -1,6 +1,7 @@
 /** `ostler backends`: which agents are there, and the installation of an adapter. */
 import { resolve } from "node:path";
 import { EXIT } from "../../errors/kinds.ts";
+import { stripControls } from "../../errors/redact.ts";
 import { loadConfig } from "../../host/config.ts";
 import { inspectBackends } from "../../host/doctor.ts";
 import { InstallError, installAdapter, isInstallable } from "../../host/install.ts";
@@ -27,12 +28,19 @@ export async function backends(argv: readonly string[], io: Io): Promise<number>
 }
 
 async function list(configFile: string | undefined, io: Io): Promise<number> {
+  using interrupt = new Interrupt(io.onSignal);
+  const { cwd, env } = io;
+  const { signal } = interrupt;
   const loaded = await loadConfig({
-    cwd: io.cwd,
-    env: io.env,
-    ...(configFile === undefined ? {} : { configFile: resolve(io.cwd, configFile) }),
+    cwd,
+    env,
+    signal,
+    ...(configFile === undefined ? {} : { configFile: resolve(cwd, configFile) }),
+  }).catch((error: unknown) => {
+    if (interrupt.received === undefined) throw error;
   });
-  const report = await inspectBackends({ loaded, env: io.env, cwd: io.cwd });
+  if (loaded === undefined) return signalExitCode(interrupt.received ?? "SIGINT");
+  const report = await inspectBackends({ loaded, env, cwd, signal });
   const stderr = new BatchedOutput(io.stderr);
   const stdout = new BatchedOutput(io.stdout);
   for (const warning of loaded.warnings) stderr.write(`${warning}\n`);
@@ -42,7 +50,7 @@ async function list(configFile: string | undefined, io: Io): Promise<number> {
       status === "found"
         ? [at, version].filter(Boolean).join("  ")
         : `not found${install ? `; to install it: ${install}` : ""}`;
-    stdout.write(`${backend.padEnd(width)}  ${where}\n`);
+    stdout.write(`${backend.padEnd(width)}  ${stripControls(where)}\n`);
   }
   await Promise.all([stdout.finish(), stderr.finish()]);
   return EXIT.completed;

@@ -1,13 +1,16 @@
 /** `ostler doctor`: what keeps an agent from working, for a person or as JSON. Exit code 0 when everything asked about works. */
 import { resolve } from "node:path";
 import { EXIT } from "../../errors/kinds.ts";
+import { stripControls } from "../../errors/redact.ts";
 import { loadConfig } from "../../host/config.ts";
 import { inspectBackends } from "../../host/doctor.ts";
 import type { DoctorReport } from "../../host/doctor.ts";
 import { signalExitCode } from "../shared/exit-code.ts";
+import { harmlessJson } from "./harmless-json.ts";
 import { Interrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { DOCTOR_OPTIONS } from "./options.ts";
+import type { DoctorOptions } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
 import { UsageError } from "../../host/usage-error.ts";
@@ -19,24 +22,23 @@ export async function doctor(argv: readonly string[], io: Io): Promise<number> {
       `ostler doctor takes no words, only options; to look at one agent: ostler doctor -b ${words[0]}`,
     );
   using interrupt = new Interrupt(io.onSignal);
-  const loaded = await loadConfig({
-    cwd: io.cwd,
-    env: io.env,
-    ...(options.config === undefined ? {} : { configFile: resolve(io.cwd, options.config) }),
+  const report = await inspect(options, io, interrupt.signal).catch((error: unknown) => {
+    if (interrupt.received === undefined) throw error;
   });
-  const report = await inspectBackends({
-    loaded,
-    env: io.env,
-    cwd: io.cwd,
-    smoke: options.smoke,
-    signal: interrupt.signal,
-    ...(options.backend === undefined ? {} : { only: options.backend }),
-  });
-  if (interrupt.received !== undefined) return signalExitCode(interrupt.received);
+  if (interrupt.received !== undefined || report === undefined) return signalExitCode(interrupt.received ?? "SIGINT");
   const stdout = new BatchedOutput(io.stdout);
-  stdout.write(options.json ? `${JSON.stringify(report)}\n` : `${renderDoctor(report).join("\n")}\n`);
+  stdout.write(options.json ? harmlessJson(report) : stripControls(renderDoctor(report).join("\n")));
+  stdout.write("\n");
   await stdout.finish();
   return report.ok ? EXIT.completed : EXIT.failed;
+}
+
+async function inspect(options: DoctorOptions, io: Io, signal: AbortSignal): Promise<DoctorReport> {
+  const { cwd, env } = io;
+  const configFile = options.config === undefined ? {} : { configFile: resolve(cwd, options.config) };
+  const loaded = await loadConfig({ cwd, env, signal, ...configFile });
+  const only = options.backend === undefined ? {} : { only: options.backend };
+  return inspectBackends({ loaded, env, cwd, smoke: options.smoke, signal, ...only });
 }
 
 /** The report as lines: a mark, what was looked at, what was found. */

@@ -2,6 +2,7 @@
 import type { TurnEvent } from "../../acp/types.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import { reportOf } from "../shared/report.ts";
+import { harmlessJson } from "./harmless-json.ts";
 import type { BatchedOutput } from "./output.ts";
 import { MAX_NOTICE_CHARS } from "./presenter.ts";
 import type { Presenter, RunEnd } from "./presenter.ts";
@@ -44,28 +45,6 @@ export class JsonPresenter implements Presenter {
     this.#stdout.write("\n");
   }
 }
-
-/** What JSON lets through and a terminal or a reader of lines takes for a command: C1 controls, directions, separators, unseen letters. */
-const UNSEEN = /[\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g;
-
-/** The same value, without a character that does something. */
-function harmlessJson(value: object): string {
-  const json = stringify(value);
-  // Of plain ASCII only DEL is unseen; that is told a hundred times faster than by the expression.
-  if (Buffer.byteLength(json) === json.length && !json.includes("\u007F")) return json;
-  return json.replace(UNSEEN, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-/** What a tool took and gave may be nested deeper than the stack of an older V8 (Node 24): the event says so instead. */
-function stringify(value: object): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return JSON.stringify(value, (key, inner: unknown) => (PAYLOADS.has(key) ? "[nested too deeply]" : inner));
-  }
-}
-
-const PAYLOADS: ReadonlySet<string> = new Set(["rawInput", "rawOutput", "claimed"]);
 
 /** The answer, whole, at the end; of everything else only the sentence that says why it is missing. */
 export class QuietPresenter implements Presenter {

@@ -95,6 +95,16 @@ test("a folder and a config file are not trusted with the terminal either", asyn
   expect(stderr).not.toContain(SECRET);
 });
 
+test.each([["doctor"], ["doctor", "--json"], ["backends"]])("ostler %s %s: the same", async (...argv) => {
+  const folder = join(newFolder(), "\u001B]0;pwn\u0007\u202E\u009B");
+  mkdirSync(folder);
+  writeFileSync(join(folder, ".ostler.json"), JSON.stringify({ "\u001B[31m\u202E": 1, [SECRET]: 2 }));
+  const { stdout, stderr } = await run(argv, { folder, env: { PATH: folder } });
+  expect(stdout + stderr).toContain("is not a setting");
+  expect(stdout + stderr).not.toMatch(COMMANDS);
+  expect(stdout + stderr).not.toContain(SECRET);
+});
+
 test("the live line shows no more of a tool than the remarks do", () => {
   const line = renderStatus({ backend: "codex", startedAtMs: 0, activity: { tool: HOSTILE } }, 0, 500);
   expect(line).not.toMatch(COMMANDS);
