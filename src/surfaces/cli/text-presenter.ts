@@ -23,8 +23,7 @@ export class TextPresenter implements Presenter {
     this.#terminal = terminal;
     this.#answer = new AnswerView({
       print: (text) => {
-        this.#tail += text;
-        if (this.#tail.length > 16 * TAIL_CHARS) this.#tail = this.#tail.slice(-TAIL_CHARS);
+        this.#tail = (text.length < TAIL_CHARS ? this.#tail + text : text).slice(-TAIL_CHARS);
         terminal.print(text);
       },
       say: (sentence) => terminal.say(sentence, "warning"),
@@ -62,7 +61,7 @@ export class TextPresenter implements Presenter {
     }
     const partial = partialNote(outcome);
     if (partial !== undefined) this.#terminal.say(partial, "warning");
-    const card = reportOf(outcome, { ...words, shown: this.#tail.slice(-TAIL_CHARS) });
+    const card = reportOf(outcome, { ...words, shown: this.#tail });
     if (card !== undefined) {
       const [lead, ...rest] = renderCard(card);
       this.#terminal.say(lead!, card.tone === "failure" ? "failure" : "warning");
