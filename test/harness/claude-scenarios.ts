@@ -283,13 +283,13 @@ const SERVICE: readonly Scenario<AnthropicStep>[] = [
   {
     name: "silence ends at --idle-timeout",
     service: [hang("Half an ans")],
-    ask: ["--idle-timeout", "2"],
+    ask: ["--idle-timeout", "10"],
     expect: failed("timeout", "never", 3, 1, { text: "Half an ans" }),
   },
   {
     name: "a request that gets no byte ends at --timeout",
     service: [hang()],
-    ask: ["--timeout", "3"],
+    ask: ["--timeout", "10"],
     expect: failed("timeout", "never", 3, 1),
   },
 ];

@@ -344,19 +344,19 @@ const SERVICE: readonly Scenario<OpenAiStep>[] = [
   {
     name: "a refused connection, which codex retries for ever, ends at --timeout and says what was last heard",
     service: "nothing listens",
-    ask: ["--timeout", "4"],
+    ask: ["--timeout", "10"],
     expect: failed("timeout", "never", 3, 0, { says: [/waiting for network/] }),
   },
   {
     name: "silence ends at --idle-timeout",
     service: [hang("Half an ans")],
-    ask: ["--idle-timeout", "2"],
+    ask: ["--idle-timeout", "10"],
     expect: failed("timeout", "never", 3, 1, { text: "Half an ans" }),
   },
   {
     name: "a request that gets no byte ends at --timeout",
     service: [hang()],
-    ask: ["--timeout", "3"],
+    ask: ["--timeout", "10"],
     expect: failed("timeout", "never", 3, 1),
   },
 ];
