@@ -3,6 +3,7 @@
  * outcome. What a person should see goes out as events at once.
  */
 import type { Failure } from "../errors/failure.ts";
+import { PERMISSION_NEEDED_RULE } from "../errors/typed.ts";
 import { readSessionFailure } from "./air.ts";
 import type { SessionFailureReading } from "./air.ts";
 import { AnswerText } from "./answer.ts";
@@ -157,7 +158,7 @@ export class Attempt {
   /** There is no permission callback: the turn ends, and says what was asked. */
   needsPermission(request: PermissionRequest): void {
     const title = `The agent asked for permission and nobody can answer: ${request.title}`;
-    const verdict = plainVerdict("gate", "permission-needed");
+    const verdict = plainVerdict("gate", PERMISSION_NEEDED_RULE);
     this.#options.onPermissionNeeded({ type: "fact", verdict, source: "rpc_error", title });
   }
 

@@ -13,7 +13,6 @@ export const DEFAULT_TURN_TIMEOUTS: TurnTimeouts = {
   toolMs: 3_600_000,
   firstByteMs: 120_000,
   cancelGraceMs: 5000,
-  permissionMs: 300_000,
 };
 
 /** What the clocks look at. Times in milliseconds of one monotonic clock; undefined = has not happened. */

@@ -46,13 +46,13 @@ export function readSessionInfo(result: Frame): SessionInfo {
   const options = Array.isArray(result["configOptions"])
     ? result["configOptions"].filter(isObject).flatMap(readOption)
     : [];
-  const modelOption = options.find(({ id, category }) => category === "model" || id === "model");
+  const option = modelOption(options);
   const listed = isObject(result["models"]) ? result["models"] : undefined;
   const models = ids(listed?.["availableModels"], ["modelId", "id"]);
   return {
     modes: readModes(result["modes"], options),
-    models: models.length > 0 ? models : (modelOption?.values ?? []),
-    currentModel: str(listed?.["currentModelId"]) ?? modelOption?.current,
+    models: models.length > 0 ? models : (option?.values ?? []),
+    currentModel: str(listed?.["currentModelId"]) ?? option?.current,
     options,
   };
 }
@@ -63,10 +63,13 @@ export interface Setting {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Option of category `model` first (claude and kiro V3 know no other way), else the draft method (codex, kiro v2). */
+/**
+ * The option of category `model` (claude and kiro V3 know no other way), else the draft method: kiro v2 has no such
+ * option, and codex lists `id[effort]` pairs that its option does not hold.
+ */
 export function modelSetting(info: SessionInfo, model: string): Setting {
-  const option = info.options.find(({ id, category }) => category === "model" || id === "model");
-  if (option !== undefined)
+  const option = modelOption(info.options);
+  if (option !== undefined && (option.values.includes(model) || info.models.length === 0))
     return { method: "session/set_config_option", params: { configId: option.id, value: model } };
   return { method: "session/set_model", params: { modelId: model } };
 }
@@ -81,8 +84,12 @@ export function optionSetting(configId: string, value: string): Setting {
 
 /** Every model id a person may type: the listed ones and the values of the model option (codex lists `id[effort]` pairs). */
 export function knownModels(info: SessionInfo): readonly string[] {
-  const option = info.options.find(({ id, category }) => category === "model" || id === "model");
+  const option = modelOption(info.options);
   return [...new Set([...(option?.values ?? []), ...info.models])];
+}
+
+function modelOption(options: readonly ConfigOption[]): ConfigOption | undefined {
+  return options.find(({ id, category }) => category === "model" || id === "model");
 }
 
 function readModes(modes: unknown, options: readonly ConfigOption[]): AdvertisedModes | undefined {

@@ -182,15 +182,7 @@ async function setModel(context: OpenContext, sessionId: string, info: SessionIn
       { advertised: known, modelId: model },
     );
   }
-  const option = info.options.find(({ id, category }) => category === "model" || id === "model");
-  const viaOption = option?.values.includes(model) ?? false;
-  await set(
-    context,
-    sessionId,
-    viaOption || info.models.length === 0
-      ? modelSetting(info, model)
-      : { method: "session/set_model", params: { modelId: model } },
-  );
+  await set(context, sessionId, modelSetting(info, model));
 }
 
 function set(context: OpenContext, sessionId: string, { method, params }: Setting): Promise<unknown> {

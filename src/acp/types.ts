@@ -189,8 +189,6 @@ export interface TurnTimeouts {
   readonly firstByteMs: number;
   /** How long the harness may take to acknowledge a cancel before its process tree is ended. */
   readonly cancelGraceMs: number;
-  /** How long a permission question may stay open. */
-  readonly permissionMs: number;
 }
 
 export interface PromptOptions {

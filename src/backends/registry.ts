@@ -7,7 +7,7 @@ import { commandBackend } from "./command.ts";
 import { demoBackend } from "./demo.ts";
 import { kiroBackend } from "./kiro.ts";
 
-/** The backends that Ostler knows, in the order in which an installed one is chosen; `demo` is never chosen silently. */
+/** The backends that Ostler knows without a config. Which of them is taken unasked: `host/choose-backend.ts`. */
 export const KNOWN_BACKENDS: Readonly<Record<string, Backend>> = {
   claude: claudeBackend,
   codex: codexBackend,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DEFAULT_TURN_TIMEOUTS, TurnClocks, nextDeadline } from "../../src/acp/clocks.ts";
 import type { ClockName, ClockState } from "../../src/acp/clocks.ts";
 import type { TurnTimeouts } from "../../src/acp/types.ts";
@@ -9,7 +9,6 @@ const TIMEOUTS: TurnTimeouts = {
   toolMs: 500,
   firstByteMs: 50,
   cancelGraceMs: 5,
-  permissionMs: 300,
 };
 const BEGUN: ClockState = {
   startedAt: 0,
@@ -98,19 +97,27 @@ test("the defaults are those of the product contract, section 3", () => {
     toolMs: 3_600_000,
     firstByteMs: 120_000,
     cancelGraceMs: 5000,
-    permissionMs: 300_000,
   });
 });
 
-/** Runs real clocks until one strikes; `during` is called once they run. */
-function strike(timeouts: Partial<TurnTimeouts>, during: (clocks: TurnClocks) => void = () => {}): Promise<ClockName> {
-  return new Promise((resolve) => {
-    const clocks: TurnClocks = new TurnClocks({ ...DEFAULT_TURN_TIMEOUTS, ...timeouts }, resolve);
-    during(clocks);
-  });
+/** Longer than every clock of a row. */
+const ROW_MS = 10_000;
+
+/** Runs clocks until one strikes; `during` is called once they run. */
+async function strike(
+  timeouts: Partial<TurnTimeouts>,
+  during: (clocks: TurnClocks) => void = () => {},
+): Promise<ClockName | undefined> {
+  let struck: ClockName | undefined;
+  during(new TurnClocks({ ...DEFAULT_TURN_TIMEOUTS, ...timeouts }, (clock) => (struck = clock)));
+  await vi.advanceTimersByTimeAsync(ROW_MS);
+  return struck;
 }
 
-describe("against real time", () => {
+describe("as time passes", () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+  afterEach(() => vi.useRealTimers());
+
   test.each<{ from: string; timeouts: Partial<TurnTimeouts>; during?: (clocks: TurnClocks) => void; clock: ClockName }>(
     [
       { from: "nothing at all", timeouts: { firstByteMs: 20 }, clock: "first_byte" },

@@ -30,7 +30,6 @@ const PATIENT: TurnTimeouts = {
   toolMs: 60_000,
   firstByteMs: 60_000,
   cancelGraceMs: 30,
-  permissionMs: 60_000,
 };
 const silence: Action = { delayMs: 60_000 };
 const reconnecting = recordUpdate(

@@ -174,7 +174,7 @@ function readWorkspace(folder: string | undefined, cwd: string): string {
 /** A flag beats the configuration. Whoever bounds silence bounds the first silence too. */
 function turnTimeouts(
   options: AskOptions,
-  { turnS, idleS, toolS, firstByteS, cancelGraceS, permissionS }: Config["timeouts"],
+  { turnS, idleS, toolS, firstByteS, cancelGraceS }: Config["timeouts"],
 ): TurnTimeouts {
   const idle = options["idle-timeout"];
   return {
@@ -183,7 +183,6 @@ function turnTimeouts(
     toolMs: (options["tool-timeout"] ?? toolS) * 1000,
     firstByteMs: Math.min(firstByteS, idle ?? Infinity) * 1000,
     cancelGraceMs: cancelGraceS * 1000,
-    permissionMs: permissionS * 1000,
   };
 }
 
