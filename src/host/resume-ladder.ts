@@ -136,7 +136,8 @@ export async function climb<S>(rungs: Rungs<S>): Promise<Climbed<S>> {
       return { session: await rungs.reopen(step.via) };
     } catch (error) {
       const refusal = rungs.readRefusal(error, step.via);
-      if (refusal === undefined || rungs.signal?.aborted === true) throw error;
+      rungs.signal?.throwIfAborted();
+      if (refusal === undefined) throw error;
       refusals.push(refusal);
       lastError = error;
     }
