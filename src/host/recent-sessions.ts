@@ -1,0 +1,88 @@
+/**
+ * Which session was last used in which folder, for `--continue`: one line per plain `ask` whose agent can reopen its
+ * sessions. A file that is appended to, because a database would cost every start more than the line is worth.
+ */
+import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Profile } from "../errors/failure.ts";
+import { ensureStateFolder } from "./paths.ts";
+import type { Paths } from "./paths.ts";
+
+/** One session that an agent can reopen. */
+export interface RecentSession {
+  readonly cwd: string;
+  /** Name of the backend; `agent` for an ad-hoc command line. */
+  readonly backend: string;
+  /** The command line, for an ad-hoc agent. */
+  readonly agent?: string;
+  readonly profile?: Profile;
+  readonly sessionId: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Above this the older half is dropped. */
+const MAX_BYTES = 128 * 1024;
+
+/** Remembers the session. Does not throw: what cannot be remembered costs a `--continue`, not a turn. */
+export function noteRecentSession(paths: Paths, session: RecentSession): void {
+  const file = fileOf(paths);
+  try {
+    ensureStateFolder(paths);
+    appendFileSync(file, `${JSON.stringify(session)}\n`, { mode: 0o600 });
+    if (statSync(file).size > MAX_BYTES) dropOlderHalf(file);
+  } catch {
+    // `--continue` will say that there is no earlier session.
+  }
+}
+
+/** The newest session of a folder, and of a backend where one is named. */
+export function findRecentSession(
+  paths: Paths,
+  { cwd, backend }: { readonly cwd: string; readonly backend?: string | undefined },
+): RecentSession | undefined {
+  let text: string;
+  try {
+    text = readFileSync(fileOf(paths), "utf8");
+  } catch {
+    return undefined;
+  }
+  return text
+    .split("\n")
+    .map(readLine)
+    .findLast((session) => session?.cwd === cwd && (backend === undefined || session.backend === backend));
+}
+
+function fileOf(paths: Paths): string {
+  return join(paths.state, "recent.jsonl");
+}
+
+/** A line that a crash or a full disk cut is no session. */
+function readLine(line: string): RecentSession | undefined {
+  try {
+    const { cwd, backend, agent, profile, sessionId, at }: Record<string, unknown> = JSON.parse(line);
+    if (typeof cwd !== "string" || typeof backend !== "string" || typeof sessionId !== "string") return undefined;
+    return {
+      cwd,
+      backend,
+      sessionId,
+      at: typeof at === "number" ? at : 0,
+      ...(typeof agent === "string" && { agent }),
+      ...(isProfile(profile) && { profile }),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function isProfile(value: unknown): value is Profile {
+  return value === "kiro" || value === "codex" || value === "claude" || value === "generic";
+}
+
+function dropOlderHalf(file: string): void {
+  const text = readFileSync(file, "utf8");
+  const kept = text.slice(text.indexOf("\n", text.length / 2) + 1);
+  const next = `${file}.${process.pid}`;
+  writeFileSync(next, kept, { mode: 0o600 });
+  renameSync(next, file);
+}
