@@ -69,6 +69,7 @@ class TurnRun {
       id: this.#id,
       whenUnread: options.whenUnread ?? "join",
       onPause: (paused) => this.#pause(paused),
+      onCancel: () => this.#cancel({ type: "aborted" }),
     });
   }
 
@@ -92,6 +93,7 @@ class TurnRun {
 
   #announce(): void {
     const { link, setup, id, modes } = this.#session;
+    link.log?.("info", "turn.began", { turnId: this.#id, sessionId: id, backend: link.backend.id });
     this.channel.emit({
       type: "session",
       sessionId: id,
@@ -114,6 +116,7 @@ class TurnRun {
       leftMs: () => this.#clocks.wallLeftMs,
       onRetry: (step) => {
         this.#endWait = this.#clocks.hold();
+        this.#session.link.log?.("warn", "turn.retry", { turnId: this.#id, ...step });
         this.channel.emit({ type: "retry", by: "ostler", ...step });
       },
     }).then((decision) =>
@@ -239,11 +242,24 @@ class TurnRun {
       durationMs: Math.round(this.#clocks.elapsedMs),
       denied: attempt?.denied ?? [],
     };
+    this.#logEnd(decision, base, bug);
     for (const warning of decision.warnings) this.#tell("warning", warning);
     if (failure !== null) this.#tell("failure", failure);
     // Before the outcome settles: whoever awaits it may prompt again at once.
     this.#onDone();
     this.channel.finish(outcomeOf(decision, base, { stderr: link.stderrTail, advertised: this.#session.models, bug }));
+  }
+
+  #logEnd(decision: Decision, base: { attempts: number; durationMs: number }, bug: unknown): void {
+    const { link, id, lateFrames } = this.#session;
+    const { kind: outcome } = decision;
+    const failure = "failure" in decision ? decision.failure : null;
+    link.log?.(bug !== undefined ? "error" : outcome === "failed" ? "warn" : "info", "turn.ended", {
+      ...{ turnId: this.#id, sessionId: id, backend: link.backend.id, outcome },
+      ...(failure !== null && { kind: failure.kind, rule: failure.rule, title: failure.title }),
+      ...{ attempts: base.attempts, durationMs: base.durationMs, lateFrames },
+      ...(bug !== undefined && { error: bug }),
+    });
   }
 
   /** The harness said everything, but the caller, who wanted it whole, gets a part. */

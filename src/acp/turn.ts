@@ -16,6 +16,8 @@ export interface ChannelOptions {
   readonly whenUnread: "join" | "pause";
   /** Called with true when unread output is too much, with false when it was read. */
   readonly onPause: (paused: boolean) => void;
+  /** The holder of the turn wants it ended. */
+  readonly onCancel: () => void;
 }
 
 type TextEvent = TurnEvent & { readonly type: "text" | "thought" };
@@ -38,7 +40,14 @@ export class TurnChannel {
   constructor(options: ChannelOptions) {
     this.#options = options;
     const outcome = new Promise<TurnOutcome>((resolve) => (this.#settle = resolve));
-    this.turn = { id: options.id, events: { [Symbol.asyncIterator]: () => this.#iterate() }, outcome };
+    this.turn = {
+      id: options.id,
+      events: { [Symbol.asyncIterator]: () => this.#iterate() },
+      outcome,
+      cancel: () => {
+        if (!this.#done) options.onCancel();
+      },
+    };
   }
 
   /** Adds an event; ignored once the reader left. */

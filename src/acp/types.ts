@@ -1,5 +1,6 @@
 /** What a turn says while it runs and how it ends. Types only; the result line of `ostler ask` has the same words. */
 import type { Failure, RefusalInfo } from "../errors/failure.ts";
+import type { RetryBudget } from "./retry-budget.ts";
 
 /** One block of a prompt, as ACP defines it (protocol section "Content"). */
 export type PromptBlock =
@@ -116,10 +117,12 @@ export type TurnEventBody =
     }
   | { readonly type: "failure"; readonly failure: Failure }
   | { readonly type: "warning"; readonly failure: Failure }
-  /** Ostler waits and sends the same prompt again (`by: "ostler"`), or the harness does so by itself. */
+  /** Ostler waits and tries again (`by: "ostler"`), or the harness does so by itself. */
   | {
       readonly type: "retry";
       readonly by: "ostler" | "harness";
+      /** `again`: the same prompt; `continue`: the agent is asked to go on from what it said. Absent for the harness's own. */
+      readonly how?: "again" | "continue";
       readonly attempt: number;
       readonly of?: number;
       readonly delayMs?: number;
@@ -175,6 +178,12 @@ export interface Turn {
   /** One reader. Leaving the loop detaches it and does not cancel the turn. */
   readonly events: AsyncIterable<TurnEvent>;
   readonly outcome: Promise<TurnOutcome>;
+  /**
+   * Ends the turn as the signal does: open questions are answered, the agent is told and has `cancelGraceMs` to
+   * acknowledge. Called again it waits no longer: the process tree is ended, or, where other sessions live in it, this
+   * session is given up. Does nothing once the outcome has settled.
+   */
+  cancel(): void;
 }
 
 /** How long each part of a turn may take, in milliseconds. */
@@ -197,6 +206,10 @@ export interface PromptOptions {
   readonly timeouts?: Partial<TurnTimeouts>;
   /** Tries after the first, for transient failures that are safe to resend; 0 also stops the second try of an empty turn. Default 3. */
   readonly retries?: number;
+  /** The budget of the conversation, which may have been spent in part. Default: a fresh one of `retries` tries. */
+  readonly budget?: RetryBudget;
+  /** The longest wait a provider may ask for, in milliseconds: a longer one ends the turn with its reset time. Default 120,000. */
+  readonly allowedWaitMs?: number;
   /** First step of the backoff in milliseconds, doubled with each try, with full jitter. Default 2000. */
   readonly backoffMs?: number;
   /** Keep the whole answer for `outcome.text`. Default true; a surface that streams may say false to keep memory flat. */

@@ -20,7 +20,10 @@ const OUTCOME: TurnOutcome = {
 
 function channel(whenUnread: "join" | "pause" = "join") {
   const pauses: boolean[] = [];
-  return { channel: new TurnChannel({ id: "t1", whenUnread, onPause: (paused) => pauses.push(paused) }), pauses };
+  return {
+    channel: new TurnChannel({ id: "t1", whenUnread, onPause: (paused) => pauses.push(paused), onCancel: () => {} }),
+    pauses,
+  };
 }
 const text = (words: string, messageId?: string): TurnEvent => ({
   type: "text",
