@@ -6,7 +6,7 @@
 import type { Readable, Writable } from "node:stream";
 import { FrameReader, isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import type { WireTap } from "./ports.ts";
+import type { FrameListener, WireTap } from "./ports.ts";
 
 /** The agent answered a request with an error; a bare text instead of an object is its message. `data` is untouched; classify before showing anything. */
 export class RpcError extends Error {
@@ -59,6 +59,8 @@ export interface ConnectionOptions {
   readonly onWriteFailed: () => void;
   /** Hears every frame before it is handled or sent. */
   readonly tap?: WireTap;
+  /** As `tap`, for one who keeps the last few frames: cheaper, and told the length. */
+  readonly onFrame?: FrameListener | undefined;
 }
 
 export const METHOD_NOT_FOUND = -32601;
@@ -86,7 +88,7 @@ export class Connection {
     this.#options = options;
     this.#reader = new FrameReader({
       lineBytes: options.lineBytes,
-      onFrame: (frame) => this.#receive(frame),
+      onFrame: (frame, chars) => this.#receive(frame, chars),
       onOversize: () => options.onEnd("oversize"),
     });
     options.stdout.on("data", (chunk: Buffer) => this.#reader.push(chunk));
@@ -156,14 +158,17 @@ export class Connection {
     const { stdin } = this.#options;
     if (stdin.writableEnded || stdin.destroyed) return;
     this.#options.tap?.({ dir: "out", frame });
-    stdin.write(`${JSON.stringify(frame)}\n`, (error) => {
+    const line = `${JSON.stringify(frame)}\n`;
+    this.#options.onFrame?.("out", frame, line.length);
+    stdin.write(line, (error) => {
       if (error) this.#options.onWriteFailed();
       else onHandedOver?.();
     });
   }
 
-  #receive(frame: Frame): void {
+  #receive(frame: Frame, chars: number): void {
     this.#options.tap?.({ dir: "in", frame });
+    this.#options.onFrame?.("in", frame, chars);
     const { method, id } = frame;
     const params = isObject(frame["params"]) ? frame["params"] : EMPTY;
     if (typeof method === "string") {

@@ -15,7 +15,8 @@ export function isObject(value: unknown): value is Frame {
 export interface FrameReaderOptions {
   /** Longest line that is accepted. */
   readonly lineBytes: number;
-  readonly onFrame: (frame: Frame) => void;
+  /** `chars` is the length of its line. */
+  readonly onFrame: (frame: Frame, chars: number) => void;
   /** A line exceeded the bound; the reader is finished and ignores everything after. */
   readonly onOversize: () => void;
 }
@@ -108,7 +109,7 @@ export class FrameReader {
     if (this.#broken) return;
     const frame = line.charCodeAt(0) === OPEN_BRACE ? parse(line) : undefined;
     const read = frame ?? recover(line);
-    if (read !== undefined) this.#options.onFrame(read);
+    if (read !== undefined) this.#options.onFrame(read, line.length);
     else if (line !== "" && line !== "\r") this.#noise(line);
   }
 

@@ -8,7 +8,7 @@ import type { Connection } from "./connection.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
-import type { PermissionPolicy } from "./ports.ts";
+import type { LogSink, PermissionPolicy } from "./ports.ts";
 import { readPaths } from "./tool-calls.ts";
 import type { ToolCall, ToolCalls } from "./tool-calls.ts";
 import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
@@ -159,6 +159,22 @@ function readAirPermission(meta: unknown): {
   const permission = isObject(air) ? air["permission"] : undefined;
   if (!isObject(permission)) return { title: undefined, description: undefined };
   return { title: str(permission["title"]), description: str(permission["description"]) };
+}
+
+/** The audit record of one question: what was asked and what went back (case C17). */
+export function logPermission(log: LogSink | undefined, request: PermissionRequest, answer: PermissionAnswer): void {
+  const { sessionId, toolCallId, title, kind } = request;
+  const said = answer.action === "select" ? { optionId: answer.optionId } : {};
+  const action = answer.denied ? "denied" : answer.action === "select" ? "allowed" : "cancelled";
+  log?.(answer.denied ? "warn" : "info", "permission.answered", {
+    sessionId,
+    toolCallId,
+    title,
+    kind: kind ?? request.claimed?.kind,
+    answer: action,
+    ...said,
+    ...(answer.denied && { reason: answer.reason }),
+  });
 }
 
 /** The answer as the protocol spells it. */

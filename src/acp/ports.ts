@@ -98,6 +98,18 @@ export interface AgentProcess extends ProcessIdentity {
   readonly file: string;
 }
 
+/** How much a record of the log matters; the order is that of `--log-level`. */
+export type LogLevel = "error" | "warn" | "info" | "debug" | "trace";
+
+/**
+ * Told what happens, by a dotted name (`turn.ended`) with a few fields. No field holds the text of a prompt or an answer;
+ * whoever writes it down scrubs. Must not throw, and costs nothing when the level is not wanted.
+ */
+export type LogSink = (level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+/** Hears every frame, unredacted, with the length of its line. Must not throw, and keeps nothing that is long. */
+export type FrameListener = (dir: "in" | "out", frame: unknown, chars: number) => void;
+
 /** Where running agents are written down, so that those of an Ostler that was killed can be ended later. Must not throw. */
 export interface ProcessLedger {
   /** Called before anything is sent to the agent. */

@@ -2,6 +2,7 @@
  * One child, one connection, many sessions: ready or dead, nothing in between.
  */
 import { cleanBlock } from "../errors/redact.ts";
+import { logAgent } from "./agent-log.ts";
 import { AgentChild, SpawnFailed } from "./child.ts";
 import { Connection } from "./connection.ts";
 import { RuntimeGone, startError } from "./death.ts";
@@ -13,7 +14,17 @@ import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import { setUpSession, toStartError } from "./open-session.ts";
 import type { OpenSessionOptions } from "./open-session.ts";
-import type { Approval, Backend, CommandLine, FailureSink, PermissionPolicy, ProcessLedger, WireTap } from "./ports.ts";
+import type {
+  Approval,
+  Backend,
+  CommandLine,
+  FailureSink,
+  FrameListener,
+  LogSink,
+  PermissionPolicy,
+  ProcessLedger,
+  WireTap,
+} from "./ports.ts";
 import { AcpSession } from "./session.ts";
 import type { Session } from "./session.ts";
 import { SessionRouter } from "./session-router.ts";
@@ -42,6 +53,10 @@ export interface RuntimeOptions {
   readonly lineBytes?: number;
   /** Hears the wire. */
   readonly tap?: WireTap;
+  /** Keeps the last frames for a crash report. */
+  readonly onFrame?: FrameListener;
+  /** Told of starts and ends, turns, retries and permission answers. */
+  readonly log?: LogSink;
   /** Where the process is written down while it runs. */
   readonly ledger?: ProcessLedger;
   /** Gives up starting. */
@@ -63,8 +78,8 @@ export interface Runtime extends AsyncDisposable {
   stderrTail(): string;
   /** End of stdin, TERM, KILL, each with a bounded wait. Idempotent. */
   stop(): Promise<void>;
-  /** Ends the tree at once. */
-  kill(): void;
+  /** Ends the tree at once. With a `bug`, an error of Ostler's own, running turns end as failed for that. */
+  kill(bug?: Error): void;
 }
 
 const DEFAULTS = { handshakeMs: 60_000, sessionMs: 90_000, permissionMs: 300_000, lineBytes: 64 * 1024 * 1024 };
@@ -122,7 +137,7 @@ class AcpRuntime implements Runtime {
     this.#child = child;
     this.backend = options.backend;
     this.pid = child.pid;
-    this.#router = new SessionRouter(options.backend);
+    this.#router = new SessionRouter(options.backend, options.log);
     const lineBytes = options.lineBytes ?? DEFAULTS.lineBytes;
     const life = new Lifeline({
       child,
@@ -142,8 +157,11 @@ class AcpRuntime implements Runtime {
       onEnd: (reason) => void life.outputEnded(reason),
       onWriteFailed: () => void life.inputClosed(),
       ...(options.tap !== undefined && { tap: options.tap }),
+      onFrame: options.onFrame,
     });
     if (options.tap !== undefined) this.#tapped = tapProcess(child, options.tap);
+    const { log, backend, command } = options;
+    logAgent(log, { child, backend, command, isExpected: () => this.#stopRequested, counts: () => this.#counts() });
   }
 
   get state(): "ready" | "dead" {
@@ -179,7 +197,7 @@ class AcpRuntime implements Runtime {
   }
 
   openSession(options: OpenSessionOptions): Promise<Session> {
-    const { approval = "reads", timeouts, permissions, sink, gate, env } = this.#options;
+    const { approval = "reads", timeouts, permissions, sink, log, gate, env } = this.#options;
     const methods = this.authMethods.map(({ id }) => id);
     return this.#router.opening(async () => {
       const setup = await setUpSession(options, {
@@ -197,6 +215,7 @@ class AcpRuntime implements Runtime {
         permissions,
         permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
         sink,
+        log,
         setPaused: (paused: boolean) => (paused ? this.#child.stdout.pause() : this.#child.stdout.resume()),
         abandon: (session: AcpSession) => this.#abandon(session),
         stderrTail: () => this.stderrTail(),
@@ -216,11 +235,11 @@ class AcpRuntime implements Runtime {
     if (this.#child.exit !== null) await this.#tapped;
   }
 
-  kill(): void {
+  kill(bug?: Error): void {
     this.#stopRequested = true;
     this.#child.kill();
     // Whoever asks from now on is not kept waiting for the exit, and nothing more is sent.
-    this.#connection.close(this.#ended());
+    this.#connection.close(bug ?? this.#ended());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -232,8 +251,8 @@ class AcpRuntime implements Runtime {
     try {
       handle();
     } catch (error) {
-      this.#connection.close(error instanceof Error ? error : new Error("A handler failed", { cause: error }));
-      this.kill();
+      this.#options.log?.("error", "agent.handler_failed", { pid: this.pid, error });
+      this.kill(error instanceof Error ? error : new Error("A handler failed", { cause: error }));
     }
   }
 
@@ -250,6 +269,11 @@ class AcpRuntime implements Runtime {
   #abandon(session: AcpSession): void {
     this.#router.remove(session);
     if (this.#router.size === 0) this.kill();
+  }
+
+  #counts(): Record<string, number> {
+    const { unroutedFrames } = this.#router;
+    return { unroutedFrames, strayFrames: this.#connection.strayFrames, noiseLines: this.noiseLines };
   }
 
   #ended(): RuntimeGone {

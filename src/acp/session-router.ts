@@ -6,8 +6,8 @@ import { METHOD_NOT_FOUND } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import type { Frame } from "./frames.ts";
 import { str } from "./normalize.ts";
-import { readPermissionRequest, rejectAnswer, toWire } from "./permissions.ts";
-import type { Backend } from "./ports.ts";
+import { logPermission, readPermissionRequest, rejectAnswer, toWire } from "./permissions.ts";
+import type { Backend, LogSink } from "./ports.ts";
 import type { AcpSession } from "./session.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
@@ -16,14 +16,16 @@ const MAX_STAGED = 1000;
 
 export class SessionRouter {
   readonly #backend: Backend;
+  readonly #log: LogSink | undefined;
   readonly #sessions = new Map<string, AcpSession>();
   readonly #staged: { readonly method: string; readonly params: Frame }[] = [];
   #opening = 0;
   /** Frames that no session could be found for. */
   unroutedFrames = 0;
 
-  constructor(backend: Backend) {
+  constructor(backend: Backend, log?: LogSink) {
     this.#backend = backend;
+    this.#log = log;
   }
 
   get size(): number {
@@ -72,7 +74,9 @@ export class SessionRouter {
       return;
     }
     const request = readPermissionRequest(sessionId, params, new ToolCalls());
-    connection.respond(id, toWire(rejectAnswer(request, "No turn is running")));
+    const answer = rejectAnswer(request, "No turn is running");
+    connection.respond(id, toWire(answer));
+    logPermission(this.#log, request, answer);
   }
 
   #deliver(session: AcpSession, method: string, params: Frame): void {

@@ -11,8 +11,8 @@ import type { Frame } from "./frames.ts";
 import { RecordLatch } from "./latch.ts";
 import { failureFromRecord } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
-import { PermissionDesk, readPermissionRequest, rejectAnswer } from "./permissions.ts";
-import type { AdvertisedModes, Backend, ExtensionReading, FailureSink, PermissionPolicy } from "./ports.ts";
+import { PermissionDesk, logPermission, readPermissionRequest, rejectAnswer } from "./permissions.ts";
+import type { AdvertisedModes, Backend, ExtensionReading, FailureSink, LogSink, PermissionPolicy } from "./ports.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { runTurn } from "./turn-run.ts";
 import type { PermissionAnswer, PermissionRequest, PromptBlock, PromptOptions, Turn } from "./types.ts";
@@ -39,6 +39,7 @@ export interface SessionLink {
   readonly permissions: PermissionPolicy | undefined;
   readonly permissionMs: number;
   readonly sink: FailureSink | undefined;
+  readonly log: LogSink | undefined;
   /** Stops and starts reading the child's stdout. */
   readonly setPaused: (paused: boolean) => void;
   /** The harness ignored a cancel: end its tree if nobody else lives there. */
@@ -161,6 +162,7 @@ export class AcpSession implements Session {
   }
 
   #answered(request: PermissionRequest, answer: PermissionAnswer): void {
+    logPermission(this.link.log, request, answer);
     this.attempt?.permissionAnswered(request, answer);
   }
 }

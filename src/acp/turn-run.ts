@@ -255,9 +255,14 @@ class TurnRun {
     const { kind: outcome } = decision;
     const failure = "failure" in decision ? decision.failure : null;
     link.log?.(bug !== undefined ? "error" : outcome === "failed" ? "warn" : "info", "turn.ended", {
-      ...{ turnId: this.#id, sessionId: id, backend: link.backend.id, outcome },
+      turnId: this.#id,
+      sessionId: id,
+      backend: link.backend.id,
+      outcome,
       ...(failure !== null && { kind: failure.kind, rule: failure.rule, title: failure.title }),
-      ...{ attempts: base.attempts, durationMs: base.durationMs, lateFrames },
+      attempts: base.attempts,
+      durationMs: base.durationMs,
+      lateFrames,
       ...(bug !== undefined && { error: bug }),
     });
   }
