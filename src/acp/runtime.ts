@@ -111,7 +111,11 @@ async function spawn({ backend, command, cwd, env, ledger, approval = "reads" }:
   } catch (error) {
     if (!(error instanceof SpawnFailed)) throw error;
     throw startError(
-      { verdict: plainVerdict("agent_spawn", "spawn"), source: "spawn", title: `${backend.label}: ${error.message}` },
+      {
+        verdict: plainVerdict("agent_spawn", `spawn-${error.code}`),
+        source: "spawn",
+        title: `${backend.label}: ${error.message}`,
+      },
       error,
     );
   }
