@@ -2,7 +2,7 @@
  * Which program a backend is: its configured or built-in command, looked up in PATH and then among the adapters that
  * Ostler installed. A missing one is told with the folders that were searched and the command that installs it.
  */
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readSync, readlinkSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import type { CommandLine } from "../acp/ports.ts";
 import { demoCommand } from "./demo-command.ts";
@@ -23,14 +23,24 @@ const INSTALL_COMMANDS: Readonly<Record<string, string>> = {
 /** Folders named in the sentence; a PATH of forty would bury the install command. */
 const FOLDERS_NAMED = 6;
 const ABSENT = "does not exist";
+/** The fault that `chmod +x` mends. */
+export const NOT_EXECUTABLE = "is not executable";
 
 export interface MissingCommand {
   readonly program: string;
   /** Every folder that was searched, in order; the file itself for a program given as a path. */
   readonly searched: readonly string[];
+  /** What was met under the name and cannot be started. */
+  readonly faults: readonly FileFault[];
   readonly install?: string;
   /** Ready to print: what is missing, where it was looked for, how to install it. */
   readonly sentence: string;
+}
+
+/** `why` is the end of a sentence that begins with the file. */
+export interface FileFault {
+  readonly file: string;
+  readonly why: string;
 }
 
 export type Resolution = { readonly found: CommandLine; readonly at: string } | { readonly missing: MissingCommand };
@@ -61,7 +71,7 @@ export function resolveCommand(options: {
   const folders = isPath ? [] : [...pathFolders(env, cwd), adapters];
   const candidates = isPath ? [absoluteProgram(program, cwd, env)] : folders.map((folder) => join(folder, program));
 
-  const faults: string[] = [];
+  const faults: FileFault[] = [];
   for (const file of candidates) {
     const fault = findFault(file);
     if (fault === undefined) {
@@ -69,7 +79,7 @@ export function resolveCommand(options: {
       // The node of the machine may be too old for the adapter, or missing: ours runs already.
       return { found: isOwn ? { file: process.execPath, args: [file, ...args] } : { file, args }, at: file };
     }
-    if (fault !== ABSENT) faults.push(`${shortPath(file, env)} ${fault}`);
+    if (fault !== ABSENT) faults.push({ file, why: fault });
   }
   const searched = isPath ? candidates : folders;
   const install = options.command === undefined || program === builtIn?.[0] ? installCommand(backend) : undefined;
@@ -77,6 +87,7 @@ export function resolveCommand(options: {
     missing: {
       program,
       searched,
+      faults,
       ...(install !== undefined && { install }),
       sentence: missingSentence({ backend, program, isPath, searched, faults, install, env }),
     },
@@ -101,9 +112,24 @@ function findFault(file: string): string | undefined {
     return undefined;
   } catch (error) {
     const code = systemCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR") return ABSENT;
-    return code === "EACCES" ? "is not executable" : `cannot be used (${code})`;
+    if (code === "ENOENT" || code === "ENOTDIR") return danglingLink(file) ?? ABSENT;
+    return code === "EACCES" ? NOT_EXECUTABLE : `cannot be used (${code})`;
   }
+}
+
+function danglingLink(file: string): string | undefined {
+  try {
+    return `is a link to ${readlinkSync(file)}, which does not exist`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A program that is met in the environment's PATH; undefined when there is none. */
+export function findInPath(program: string, env: NodeJS.ProcessEnv, cwd: string): string | undefined {
+  return pathFolders(env, cwd)
+    .map((folder) => join(folder, program))
+    .find((file) => findFault(file) === undefined);
 }
 
 function isNodeScript(file: string): boolean {
@@ -123,11 +149,12 @@ function missingSentence(facts: {
   program: string;
   isPath: boolean;
   searched: readonly string[];
-  faults: readonly string[];
+  faults: readonly FileFault[];
   install: string | undefined;
   env: NodeJS.ProcessEnv;
 }): string {
-  const { backend, program, isPath, searched, faults, install, env } = facts;
+  const { backend, program, isPath, searched, install, env } = facts;
+  const faults = facts.faults.map(({ file, why }) => `${shortPath(file, env)} ${why}`);
   const hint = install === undefined ? "" : ` (install it with: ${install})`;
   const short = searched.map((place) => shortPath(place, env));
   if (isPath) return `The agent ${backend} cannot be started${hint}: ${faults[0] ?? `${short[0]} ${ABSENT}`}`;
