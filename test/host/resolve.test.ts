@@ -97,6 +97,7 @@ test("missing: exactly the folders that were searched, and the install command",
   expect(resolve("codex", { path: ["one", "two", "one"] })).toEqual({
     missing: {
       program: "codex-acp",
+      faults: [],
       searched: [join(home, "one"), join(home, "two"), join(home, adaptersBin)],
       install: "ostler backends install codex",
       sentence:
