@@ -66,6 +66,8 @@ export interface Backend {
   modeAsks(modeId: string): boolean | undefined;
   /** Whether an agent started with these arguments asks before its tools run; `by_mode`: `modeAsks` says it. */
   toolGate(args: readonly string[]): "asks" | "acts" | "by_mode" | "unknown";
+  /** How many sessions one process may serve at a time; 1 where nobody knows. */
+  readonly sessionsPerRuntime: number;
   /** One more try for a turn that ended well and empty (not codex: its silent refusal is empty, and repeats). */
   readonly retriesEmptyTurn: boolean;
   /**

@@ -1,6 +1,7 @@
 /**
  * One child, one connection, many sessions: ready or dead, nothing in between.
  */
+import type { Failure } from "../errors/failure.ts";
 import { cleanBlock } from "../errors/redact.ts";
 import { logAgent } from "./agent-log.ts";
 import { AgentChild, SpawnFailed } from "./child.ts";
@@ -8,7 +9,7 @@ import { Connection } from "./connection.ts";
 import { RuntimeGone, startError } from "./death.ts";
 import type { Frame } from "./frames.ts";
 import { Lifeline } from "./lifeline.ts";
-import { plainVerdict } from "./make-failure.ts";
+import { makeFailure, plainVerdict } from "./make-failure.ts";
 import { PROTOCOL_VERSION, initializeParams } from "./negotiate.ts";
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
@@ -63,6 +64,12 @@ export interface RuntimeOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Why an agent is gone; `expected` when Ostler ended it. */
+export interface RuntimeEnd {
+  readonly failure: Failure;
+  readonly expected: boolean;
+}
+
 /** A running agent. Restarting is not its business. */
 export interface Runtime extends AsyncDisposable {
   readonly backend: Backend;
@@ -72,6 +79,8 @@ export interface Runtime extends AsyncDisposable {
   readonly authMethods: readonly { readonly id: string; readonly name: string }[];
   /** Lines on stdout that were no frames. */
   readonly noiseLines: number;
+  /** Resolves once, when the agent is gone, with why. */
+  readonly gone: Promise<RuntimeEnd>;
   /** Throws an `AcpError` or `AcpRuntimeError` with `failure`. */
   openSession(options: OpenSessionOptions): Promise<Session>;
   /** The redacted end of stderr. */
@@ -132,6 +141,8 @@ class AcpRuntime implements Runtime {
   readonly #router: SessionRouter;
   /** The tap has heard the exit. */
   readonly #tapped: Promise<void> | undefined;
+  readonly #end = Promise.withResolvers<RuntimeEnd>();
+  readonly gone = this.#end.promise;
   #ready = false;
   #gone: RuntimeGone | null = null;
   #stopRequested = false;
@@ -235,6 +246,7 @@ class AcpRuntime implements Runtime {
   async stop(): Promise<void> {
     this.#stopRequested = true;
     await this.#child.stop();
+    this.#tellEnd(this.#gone ?? this.#ended());
     // A process that even KILL did not end has no exit to wait for.
     if (this.#child.exit !== null) await this.#tapped;
   }
@@ -293,7 +305,13 @@ class AcpRuntime implements Runtime {
   #die(gone: RuntimeGone): void {
     this.#gone ??= gone;
     this.#connection.close(gone);
+    this.#tellEnd(gone);
     // What the agent started may have outlived it.
     void this.#child.stop();
+  }
+  #tellEnd({ verdict, source, title, details }: RuntimeGone): void {
+    const facts = { verdict, source, title, details };
+    const failure = makeFailure({ ...facts, id: "runtime:error", revision: 1, replaySafety: "unknown" });
+    this.#end.resolve({ failure, expected: this.#stopRequested });
   }
 }

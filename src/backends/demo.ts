@@ -11,6 +11,7 @@ export const demoBackend: Backend = {
   ...genericHabits,
   id: "demo",
   label: "Demo",
+  sessionsPerRuntime: Infinity,
   toolGate: () => "by_mode",
   modeAsks: (mode) => ASKS.get(mode),
   loginHint: "The demo agent needs no login: this is `/auth` showing what a missing one looks like",

@@ -13,6 +13,7 @@ export const genericHabits: Omit<Backend, "id" | "label"> = {
   modeToSet: () => undefined,
   modeAsks: () => undefined,
   toolGate: () => "unknown",
+  sessionsPerRuntime: 1,
   retriesEmptyTurn: true,
   isAdapterWords: () => false,
   refusesAfterCancelledPermission: false,

@@ -1,0 +1,85 @@
+/**
+ * What a process was started with, and whether it can serve another need. Too narrow a comparison costs memory, too wide
+ * a one runs a conversation under the settings of another (bridge semantics, section 11).
+ */
+import { AcpWorkspaceBindingError } from "../errors/runtime-error.ts";
+import { makeFailure, plainVerdict } from "./make-failure.ts";
+import type { Approval, Backend, CommandLine } from "./ports.ts";
+
+/** Everything a process is started with and cannot change later. */
+export interface RuntimeBinding {
+  readonly command: CommandLine;
+  /** Working folder of the process. */
+  readonly cwd: string;
+  /** The whole environment of the child. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly approval: Approval;
+  readonly gate?: "required" | undefined;
+  /** Only where the process itself is bound to one; most backends set it per session. */
+  readonly model?: string | undefined;
+}
+
+/** A need for a running agent. */
+export interface RuntimeSpec {
+  readonly backend: Backend;
+  readonly binding: RuntimeBinding;
+  /**
+   * What is started, for the history of crashes: the path of the program and when it was changed, so that a repaired one
+   * begins anew. Default: its command line.
+   */
+  readonly program?: string | undefined;
+  /** An agent of the moment (`--agent`): its crashes are remembered by this process alone. Default false. */
+  readonly adHoc?: boolean | undefined;
+}
+
+/** Names of variables in one sentence; an environment may differ in a hundred. */
+const NAMES_TOLD = 5;
+
+/** Throws {@link AcpWorkspaceBindingError} that names what differs; of the environment the names alone. */
+export function checkBinding(have: RuntimeSpec, need: RuntimeSpec): void {
+  const differences = differencesBetween(have, need);
+  if (differences.length === 0) return;
+  const title = `The running ${have.backend.label} cannot serve this: it was started with another ${differences.join(", another ")}`;
+  const failure = makeFailure({
+    verdict: plainVerdict("configuration", "runtime-binding"),
+    source: "spawn",
+    id: "start:error",
+    revision: 1,
+    replaySafety: "not_sent",
+    title,
+  });
+  throw new AcpWorkspaceBindingError(failure.title, { failure });
+}
+
+function differencesBetween(have: RuntimeSpec, need: RuntimeSpec): string[] {
+  const { command, cwd, approval, gate, model } = have.binding;
+  const differs: readonly (readonly [what: string, differ: boolean])[] = [
+    ["backend", declared(have.backend) !== declared(need.backend)],
+    ["command", wordsOf(command) !== wordsOf(need.binding.command)],
+    ["folder", cwd !== need.binding.cwd],
+    ["approval", approval !== need.binding.approval],
+    ["gate", gate !== need.binding.gate],
+    ["model", model !== need.binding.model],
+  ];
+  const names = differingNames(have.binding.env, need.binding.env);
+  const told = names.slice(0, NAMES_TOLD).join(", ");
+  const more = names.length > NAMES_TOLD ? ` and ${names.length - NAMES_TOLD} more` : "";
+  return [
+    ...differs.filter(([, differ]) => differ).map(([what]) => what),
+    ...(names.length === 0 ? [] : [`environment (${told}${more})`]),
+  ];
+}
+
+/** What was declared to the agent in the handshake, besides who it is. */
+function declared({ id, profile, air, notices, capabilityMeta }: Backend): string {
+  return JSON.stringify([id, profile, air, notices, capabilityMeta]);
+}
+
+function wordsOf({ file, args }: CommandLine): string {
+  return JSON.stringify([file, ...args]);
+}
+
+function differingNames(have: RuntimeBinding["env"], need: RuntimeBinding["env"]): string[] {
+  const names = new Set([...Object.keys(have), ...Object.keys(need)]);
+  return [...names].filter((name) => have[name] !== need[name]).sort();
+}
