@@ -7,16 +7,19 @@ import type { Log } from "./log.ts";
 import type { Paths } from "./paths.ts";
 import { systemCode } from "./system-code.ts";
 
+/** Where the report is, or the system's code for why there is none. */
+export type CrashReportPlace = { readonly file: string } | { readonly problem: string };
+
 export interface CrashOptions {
   readonly paths: Paths;
   readonly log: Log;
   readonly recorder: FlightRecorder;
-  /** Without the prompt. */
-  readonly argv: readonly string[];
+  /** The command line without the prompt. */
+  readonly argv: () => readonly string[];
   /** Ends every turn as failed and every agent; resolves when that is done and said. */
   readonly end: (error: Error) => Promise<unknown>;
   /** The last word, when all is ended: where the report is, or why there is none. */
-  readonly leave: (error: Error, report: { readonly file: string } | { readonly problem: string }) => void;
+  readonly leave: (error: Error, report: CrashReportPlace) => void;
   /** How long `end` may take, in milliseconds. Default 15,000: the stop ladder of an agent and some. */
   readonly graceMs?: number;
 }
@@ -61,10 +64,10 @@ async function crash(error: Error, options: CrashOptions): Promise<void> {
   leave(error, report);
 }
 
-async function writeReport(error: Error, { paths, argv, recorder }: CrashOptions) {
+async function writeReport(error: Error, { paths, argv, recorder }: CrashOptions): Promise<CrashReportPlace> {
   try {
     const { writeCrashReport } = await import("./crash-report.ts");
-    return { file: writeCrashReport(paths, { error, argv, recorder }) };
+    return { file: writeCrashReport(paths, { error, argv: argv(), recorder }) };
   } catch (problem) {
     return { problem: systemCode(problem) || "unknown reason" };
   }

@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { startError } from "../acp/death.ts";
 import { plainVerdict } from "../acp/make-failure.ts";
-import type { Approval, FailureSink, WireTap } from "../acp/ports.ts";
+import type { Approval, FailureSink, LogSink, WireTap } from "../acp/ports.ts";
 import { createRuntime } from "../acp/runtime.ts";
 import type { Runtime } from "../acp/runtime.ts";
 import { backendFor } from "../backends/registry.ts";
@@ -18,6 +18,7 @@ import type { BackendSettings, Config } from "./config-defaults.ts";
 import { loadConfig } from "./config.ts";
 import type { LoadedConfig } from "./config.ts";
 import { childEnvironment } from "./environment.ts";
+import type { FlightRecorder } from "./flight-recorder.ts";
 import { Leases } from "./leases.ts";
 import { ostlerPaths } from "./paths.ts";
 import type { Paths } from "./paths.ts";
@@ -42,6 +43,10 @@ export interface HostOptions {
   readonly loaded?: LoadedConfig;
   /** `serve` passes an allow-list of variables, `ask` (default) the user's own environment. */
   readonly surface?: "ask" | "serve";
+  /** Told what happens in this host and in its agents. */
+  readonly log?: LogSink;
+  /** Keeps the last frames of every agent, for a crash report. */
+  readonly recorder?: FlightRecorder;
 }
 
 /** Which agent to start, and what it may do. */
@@ -93,6 +98,15 @@ export interface Host extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+interface HostFacts {
+  readonly loaded: LoadedConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly surface: "ask" | "serve";
+  readonly log: LogSink | undefined;
+  readonly recorder: FlightRecorder | undefined;
+}
+
 /** What an agent is, before anything is looked up or started. */
 interface Selection {
   readonly backend: string;
@@ -105,10 +119,11 @@ const AD_HOC = "agent";
 
 /** Reads the configuration and makes a host. Throws UsageError, see `loadConfig`. */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
-  const { env = process.env, cwd = process.cwd(), configFile, signal, surface = "ask" } = options;
+  const { env = process.env, cwd = process.cwd(), configFile, signal, surface = "ask", log, recorder } = options;
   const loaded =
     options.loaded ?? (await loadConfig({ cwd, env, signal, ...(configFile !== undefined && { configFile }) }));
-  return new ComposedHost({ loaded, env, cwd, surface });
+  for (const warning of loaded.warnings) log?.("warn", "config.warning", { warning });
+  return new ComposedHost({ loaded, env, cwd, surface, log, recorder });
 }
 
 class ComposedHost implements Host {
@@ -118,17 +133,21 @@ class ComposedHost implements Host {
   readonly #env: NodeJS.ProcessEnv;
   readonly #cwd: string;
   readonly #surface: "ask" | "serve";
+  readonly #log: LogSink | undefined;
+  readonly #recorder: FlightRecorder | undefined;
   readonly #leases: Leases;
   readonly #runtimes = new AsyncDisposableStack();
   #closing: Promise<void> | undefined;
 
-  constructor(facts: { loaded: LoadedConfig; env: NodeJS.ProcessEnv; cwd: string; surface: "ask" | "serve" }) {
+  constructor(facts: HostFacts) {
     this.config = facts.loaded.config;
     this.warnings = facts.loaded.warnings;
     this.paths = ostlerPaths(facts.env);
     this.#env = facts.env;
     this.#cwd = facts.cwd;
     this.#surface = facts.surface;
+    this.#log = facts.log;
+    this.#recorder = facts.recorder;
     this.#leases = new Leases(this.paths);
     const reaped = this.#leases.reap();
     this.#runtimes.defer(() => reaped);
@@ -165,13 +184,17 @@ class ComposedHost implements Host {
       ...(options.sink !== undefined && { sink: options.sink }),
       ...(options.tap !== undefined && { tap: options.tap }),
       ...(options.signal !== undefined && { signal: options.signal }),
+      ...(this.#log !== undefined && { log: this.#log }),
+      ...(this.#recorder !== undefined && { onFrame: this.#recorder.listen(backend.id) }),
     });
     if (this.#runtimes.disposed) {
       await runtime.stop();
       throw new UsageError("The host was closed while the agent started");
     }
     this.#runtimes.use(runtime);
-    const notices = [selection.notice, this.#leases.takeProblem()].filter((sentence) => sentence !== undefined);
+    const unwritten = this.#leases.takeProblem();
+    if (unwritten !== undefined) this.#log?.("warn", "leases.unwritable", { problem: unwritten });
+    const notices = [selection.notice, unwritten].filter((sentence) => sentence !== undefined);
     return { runtime, ...selection, ...(notices.length > 0 && { notice: notices.join(". ") }) };
   }
 

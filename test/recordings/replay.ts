@@ -11,6 +11,8 @@ import { createRuntime } from "../../src/acp/runtime.ts";
 import type { Session } from "../../src/acp/session.ts";
 import type { TurnOutcome } from "../../src/acp/types.ts";
 import { createPermissionPolicy } from "../../src/host/permissions.ts";
+import { Log } from "../../src/host/log.ts";
+import { ostlerPaths } from "../../src/host/paths.ts";
 import { main } from "../../src/surfaces/cli/main.ts";
 import type { Io } from "../../src/surfaces/cli/io.ts";
 import { decideExitCode, type StopSignal } from "../../src/surfaces/shared/exit-code.ts";
@@ -85,6 +87,7 @@ async function askOnce(job: ReplayJob, folder: string, log: string) {
     stderr,
     env: { ...agentEnvironment(folder), OSTLER_HOME: join(folder, "home") },
     cwd: join(folder, "workspace"),
+    log: new Log(ostlerPaths({ OSTLER_HOME: join(folder, "home") })),
     onSignal: (listener) => interruptWith(listener, stop.signal),
   };
   const exitCode = await main(["ask", ...flags, PROMPT], io);

@@ -58,7 +58,8 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
       cwd: workspace,
       surface: "ask",
       signal: interrupt.signal,
-      ...given({ configFile }),
+      log: io.log.write,
+      ...given({ configFile, recorder: io.recorder }),
     }),
   );
   for (const warning of host.warnings) presenter.notice(warning);
@@ -72,7 +73,7 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
     signal: interrupt.signal,
     ...(await personToAsk(run)),
   });
-  interrupt.kill = () => runtime.kill();
+  interrupt.kill = (bug) => runtime.kill(bug);
   run.backend = opened.backend;
   const { loginHint, profile } = runtime.backend;
   run.words = { ...run.words, loginHint, profile };

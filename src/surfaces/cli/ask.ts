@@ -1,6 +1,7 @@
 /** `ostler ask`: one prompt, one turn, one true outcome, told and turned into an exit code. */
 import type { TurnOutcome } from "../../acp/types.ts";
 import { EXIT } from "../../errors/kinds.ts";
+import { LOG_THRESHOLDS, readLogThreshold } from "../../host/log.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { decideExitCode } from "../shared/exit-code.ts";
 import { outcomeWithoutTurn, resultOf } from "../shared/result.ts";
@@ -26,7 +27,7 @@ const NEW_CONVERSATION = "Every call of ostler ask starts a new conversation: as
  * @throws UsageError for a request that cannot be carried out (the machine-readable formats have their result line by then).
  */
 export async function ask(request: AskRequest, io: Io): Promise<number> {
-  using interrupt = new Interrupt(io.onSignal);
+  using interrupt = new Interrupt(io);
   await using resources = new AsyncDisposableStack();
   let broken: NodeJS.ErrnoException | undefined;
   const stdout = new BatchedOutput(io.stdout, (error) => {
@@ -54,6 +55,8 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
     personSaidNo: 0,
     words: { newConversation: NEW_CONVERSATION },
   };
+  const sayAtOnce = io.log.onBroken;
+  useLog(request, io, (sentence) => presenter.notice(sentence));
   const startedAt = performance.now();
   let outcome: TurnOutcome;
   let unusable: UsageError | undefined;
@@ -65,13 +68,26 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
     const reason = interrupt.signal.aborted ? "cancelled" : failureFor(error);
     outcome = outcomeWithoutTurn(reason, Math.round(performance.now() - startedAt), error);
   }
+  // Between two attempts, or before the first, a bug finds no turn that it could end.
+  if (interrupt.bug !== undefined && outcome.kind === "cancelled")
+    outcome = outcomeWithoutTurn(failureFor(interrupt.bug), outcome.durationMs, interrupt.bug);
   const exitCode = unusable?.exitCode ?? exitCodeOf(outcome, run);
   if (broken === undefined) present(run, outcome, exitCode, unusable !== undefined);
   interrupt.expectEnd();
+  io.log.onBroken = sayAtOnce;
   await Promise.all([flushed(terminal, interrupt), resources.disposeAsync()]);
-  if (broken !== undefined) return exitCodeOfBroken(broken, terminal);
+  if (broken !== undefined && interrupt.received === undefined) return exitCodeOfBroken(broken, terminal);
   if (unusable !== undefined) throw unusable;
   return exitCode;
+}
+
+/** `--log-level` beats `OSTLER_LOG`, which has been read. What is wrong with the log is a remark while the run lasts. */
+function useLog({ options }: AskRequest, { log, env }: Io, notice: (sentence: string) => void): void {
+  log.onBroken = notice;
+  const name = env["OSTLER_LOG"];
+  if (options["log-level"] !== undefined) log.threshold = options["log-level"];
+  else if (name && readLogThreshold(name) === undefined)
+    notice(`OSTLER_LOG cannot be "${name}"; it is one of ${LOG_THRESHOLDS.join(", ")}`);
 }
 
 function exitCodeOf(outcome: TurnOutcome, { request, interrupt, personSaidNo }: Run): number {

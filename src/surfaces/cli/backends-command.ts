@@ -28,7 +28,7 @@ export async function backends(argv: readonly string[], io: Io): Promise<number>
 }
 
 async function list(configFile: string | undefined, io: Io): Promise<number> {
-  using interrupt = new Interrupt(io.onSignal);
+  using interrupt = new Interrupt(io);
   const { cwd, env } = io;
   const { signal } = interrupt;
   const loaded = await loadConfig({
@@ -57,7 +57,7 @@ async function list(configFile: string | undefined, io: Io): Promise<number> {
 }
 
 async function install(backend: "codex" | "claude", io: Io): Promise<number> {
-  using interrupt = new Interrupt(io.onSignal);
+  using interrupt = new Interrupt(io);
   const stdout = new BatchedOutput(io.stdout);
   const stderr = new BatchedOutput(io.stderr);
   try {

@@ -2,6 +2,7 @@
 import type { Failure } from "../../errors/failure.ts";
 import { KINDS } from "../../errors/kinds.ts";
 import { cleanBlock, cleanLine } from "../../errors/redact.ts";
+import type { CrashReportPlace } from "../../host/crash.ts";
 import { UsageError } from "../../host/usage-error.ts";
 
 const MAX_SENTENCE_CHARS = 600;
@@ -37,6 +38,13 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof Error && "failure" in error) return cleanLine(error.message, MAX_SENTENCE_CHARS);
   const what = error instanceof Error ? error.name : "an unknown error";
   return `Something in Ostler itself went wrong (${what}); the same command with --verbose shows where`;
+}
+
+/** The last sentence of a process that a bug ended. */
+export function crashSentence(bug: Error, report: CrashReportPlace): string {
+  const what = `Something in Ostler itself went wrong (${cleanLine(bug.name, MAX_SENTENCE_CHARS)})`;
+  if ("file" in report) return `${what}; a report without your prompt is in ${report.file}`;
+  return `${what}, and no report could be written (${report.problem}); the same command with --verbose shows where`;
 }
 
 /** The error and its causes, scrubbed, for `--verbose`: one line each, with stacks when it is a bug of ours. */

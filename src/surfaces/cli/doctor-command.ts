@@ -21,7 +21,7 @@ export async function doctor(argv: readonly string[], io: Io): Promise<number> {
     throw new UsageError(
       `ostler doctor takes no words, only options; to look at one agent: ostler doctor -b ${words[0]}`,
     );
-  using interrupt = new Interrupt(io.onSignal);
+  using interrupt = new Interrupt(io);
   const report = await inspect(options, io, interrupt.signal).catch((error: unknown) => {
     if (interrupt.received === undefined) throw error;
   });

@@ -1,25 +1,28 @@
-/** Stop, asked for from outside: the first signal cancels softly, the second kills at once. */
+/** Stop, asked for from outside: the first signal cancels softly, the second kills at once, and so does a bug. */
 import type { StopSignal } from "../shared/exit-code.ts";
 import type { Io } from "./io.ts";
 
 export class Interrupt implements Disposable {
   readonly #controller = new AbortController();
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribe: readonly (() => void)[];
   #received: StopSignal | undefined;
+  #bug: Error | undefined;
   #ending = false;
   /** Resolves when {@link signal} aborts. */
   readonly stopped: Promise<void> = new Promise((resolve) => {
     this.#controller.signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  /** What the second signal does; nothing while there is nothing to kill. */
-  kill: () => void = () => {};
+  /** What the second signal does, and a bug that nothing caught; nothing while there is nothing to kill. */
+  kill: (bug?: Error) => void = () => {};
 
-  constructor(onSignal: Io["onSignal"]) {
-    this.#unsubscribe = onSignal((signal) => {
+  constructor({ onSignal, onCrash }: Pick<Io, "onSignal" | "onCrash">) {
+    const signals = onSignal((signal) => {
       if (this.#received !== undefined || this.#ending) this.kill();
       this.#received ??= signal;
       this.#controller.abort();
     });
+    const crashes = onCrash?.((bug) => this.#crash(bug));
+    this.#unsubscribe = crashes === undefined ? [signals] : [signals, crashes];
   }
 
   /** Aborts with the first signal or {@link stop}. */
@@ -30,6 +33,11 @@ export class Interrupt implements Disposable {
   /** The first signal, which decides the exit code. */
   get received(): StopSignal | undefined {
     return this.#received;
+  }
+
+  /** The bug that ends the process: whatever runs has failed for it. */
+  get bug(): Error | undefined {
+    return this.#bug;
   }
 
   /** Stops without a signal: nobody reads the answer any more. */
@@ -43,6 +51,15 @@ export class Interrupt implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+  }
+
+  #crash(bug: Error): void {
+    this.#bug = bug;
+    try {
+      this.kill(bug);
+    } finally {
+      this.#controller.abort();
+    }
   }
 }

@@ -118,6 +118,13 @@ export const ASK_OPTIONS = {
     describe: "Write everything said between Ostler and the agent to this file, secrets hidden, for a report",
   },
 
+  "log-level": {
+    type: "text",
+    choices: ["silent", "error", "warn", "info", "debug", "trace"],
+    group: "Output",
+    describe: "How much goes into the log file (default: warn; OSTLER_LOG does the same)",
+  },
+
   timeout: {
     type: "number",
     value: "S",

@@ -6,12 +6,24 @@ import { fstatSync, readlinkSync } from "node:fs";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import { EXIT } from "../../errors/kinds.ts";
+import { installCrashHandler } from "../../host/crash.ts";
+import { FlightRecorder } from "../../host/flight-recorder.ts";
+import { Log, readLogThreshold } from "../../host/log.ts";
+import { ostlerPaths, shortPath } from "../../host/paths.ts";
 import type { StopSignal } from "../shared/exit-code.ts";
-import { describeCauses, sentenceOf } from "./boundary.ts";
+import { withoutPrompt } from "./argv-report.ts";
+import { crashSentence, describeCauses } from "./boundary.ts";
 import type { Input, Io } from "./io.ts";
 import { main } from "./main.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+const argv = process.argv.slice(2);
+const paths = ostlerPaths(process.env);
+const log = new Log(paths, readLogThreshold(process.env["OSTLER_LOG"]));
+log.onBroken = say;
+const recorder = new FlightRecorder();
+const crashListeners = new Set<(bug: Error) => void>();
 
 const io: Io = {
   stdin: describeStdin(),
@@ -31,24 +43,50 @@ const io: Io = {
       isHeard = false;
     };
   },
+  log,
+  recorder,
+  onCrash: (listener) => {
+    crashListeners.add(listener);
+    return () => crashListeners.delete(listener);
+  },
 };
 
 if (process.platform === "win32") {
-  process.stderr.write("ostler: Windows is not supported; Ostler runs on Linux and macOS, and under WSL.\n");
+  say("Windows is not supported; Ostler runs on Linux and macOS, and under WSL.");
   process.exit(EXIT.usage);
 }
-// A bug that nothing caught is a sentence too; what an agent left is ended by the closed stdin or by the next start.
-process.on("uncaughtException", (error) => {
-  const causes = process.argv.includes("--verbose") ? describeCauses(error) : [];
-  process.stderr.write([`ostler: ${sentenceOf(error)}`, ...causes, ""].join("\n"));
-  process.exit(EXIT.failed);
-});
 // A program that runs out of things to wait for before it knows the outcome has failed.
 process.exitCode = EXIT.failed;
-void main(process.argv.slice(2), io).then((exitCode) => {
-  // Nothing of ours is left to wait for, but an open stdin would keep the process.
-  process.exit(exitCode);
+let done: Promise<number> | undefined;
+const crash = installCrashHandler({
+  paths,
+  log,
+  recorder,
+  argv: () => withoutPrompt(argv),
+  end: (bug) => {
+    for (const listener of crashListeners) listener(bug);
+    return done ?? Promise.resolve();
+  },
+  leave: (bug, report) => {
+    const lines = argv.includes("--verbose") ? describeCauses(bug) : [];
+    const place = "file" in report ? { file: shortPath(report.file, process.env) } : report;
+    say([crashSentence(bug, place), ...lines].join("\n"));
+    process.exit(EXIT.failed);
+  },
 });
+done = main(argv, io);
+void leave(done);
+
+/** Nothing of ours is left to wait for, but an open stdin would keep the process. */
+async function leave(ended: Promise<number>): Promise<void> {
+  const exitCode = await ended;
+  await log.flush();
+  if (!crash.isCrashing) process.exit(exitCode);
+}
+
+function say(text: string): void {
+  process.stderr.write(`ostler: ${text}\n`);
+}
 
 /** A folder that was removed under us has no path any more; the shell remembers which it was. Whoever else asks (yargs does) gets the root. */
 function currentFolder(): string {

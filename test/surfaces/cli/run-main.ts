@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { Input, Io } from "../../../src/surfaces/cli/io.ts";
+import { Log, readLogThreshold } from "../../../src/host/log.ts";
+import { ostlerPaths } from "../../../src/host/paths.ts";
 import { main } from "../../../src/surfaces/cli/main.ts";
 import type { StopSignal } from "../../../src/surfaces/shared/exit-code.ts";
 import type { Scenario } from "../../fixtures/agents/scenario.ts";
@@ -74,6 +76,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     stderr,
     env: { PATH: process.env["PATH"], OSTLER_HOME: join(folder, "home"), AGENT_LOG: log, ...options.env },
     cwd: folder,
+    log: new Log(ostlerPaths({ OSTLER_HOME: join(folder, "home") }), readLogThreshold(options.env?.["OSTLER_LOG"])),
     onSignal: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -86,6 +89,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   }
   const [command = "", ...rest] = argv;
   const exitCode = await main(command === "" ? [] : [command, ...extra, ...rest], io);
+  await io.log.flush();
   if (listeners.size > 0) throw new Error("A signal listener was left behind");
   return { exitCode, stdout: stdout.text, stderr: stderr.text, folder, log };
 }
