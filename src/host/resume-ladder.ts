@@ -106,7 +106,8 @@ export interface Rungs<S> {
   readonly can: () => ReopenCapabilities;
   /** Throws what kept it; {@link Rungs.readRefusal} says what that means. */
   readonly reopen: (via: ReopenWay) => Promise<S>;
-  readonly open: () => Promise<S>;
+  /** Gets the sentence that says so to the person. */
+  readonly open: (contextLost: string) => Promise<S>;
   /** A fresh process, because the one before is gone. */
   readonly respawn: () => Promise<void>;
   /** undefined = nothing of the ladder's: it is thrown on. */
@@ -130,7 +131,10 @@ export async function climb<S>(rungs: Rungs<S>): Promise<Climbed<S>> {
     const step = decideStep(rungs.can(), refusals, rungs.waitsMs);
     if (step.do === "give_up") throw lastError;
     if (step.respawn) await rungs.respawn();
-    if (step.do === "open_new") return { session: await rungs.open(), contextLost: lostSentence(step.why) };
+    if (step.do === "open_new") {
+      const contextLost = lostSentence(step.why);
+      return { session: await rungs.open(contextLost), contextLost };
+    }
     await wait(step.afterMs, rungs.signal);
     try {
       return { session: await rungs.reopen(step.via) };
