@@ -36,18 +36,19 @@ export interface Park {
   readonly last: Crash;
 }
 
-/** What to do when somebody needs an agent. */
+/** What to do when somebody needs an agent. `wait` = start it after `delayMs`, because of `last`. */
 export type StartDecision =
-  | { readonly action: "start"; readonly delayMs: number }
+  | { readonly action: "start" }
+  | { readonly action: "wait"; readonly delayMs: number; readonly last: Crash }
   | ({ readonly action: "park" } & Park);
 
 const BASE_DELAY_MS = 250;
 const MAX_DELAY_MS = 15_000;
 
 /**
- * `park` for ever once `burst` crashes fell into one period, until the history is cleared; else `start`, at once when
- * nothing happened lately. `random` is from 0 to 1; the delay has full jitter and counts from the last crash, so that
- * whoever asks late does not wait.
+ * `park` for good once `burst` crashes fell into one period, until the history is cleared. Before that a start may have to
+ * wait: the delay has full jitter (`random` is from 0 to 1) and counts from the last crash, so that whoever asks late
+ * does not wait.
  */
 export function decideStart(
   history: readonly Crash[],
@@ -58,11 +59,12 @@ export function decideStart(
   const { park, recent } = countCrashes(history, intensity);
   if (park !== undefined) return { action: "park", ...park };
   const last = recent.at(-1);
+  if (last === undefined) return { action: "start" };
   // A clock that was set back must not make anybody wait for the future.
-  const agoMs = last === undefined ? Infinity : Math.abs(now - last.at);
-  if (agoMs >= intensity.periodMs) return { action: "start", delayMs: 0 };
+  const agoMs = Math.abs(now - last.at);
   const fullMs = Math.min(maxDelayMs, baseDelayMs * 2 ** (recent.length - 1));
-  return { action: "start", delayMs: Math.max(0, Math.round(random * fullMs - agoMs)) };
+  const delayMs = Math.round(random * fullMs - agoMs);
+  return delayMs <= 0 || agoMs >= intensity.periodMs ? { action: "start" } : { action: "wait", delayMs, last };
 }
 
 /** Since when and by which crash a backend is left down; undefined when it is not. */
@@ -129,10 +131,14 @@ const CRASH_SOURCES: Readonly<Record<FailureKind, readonly FailureSource[]>> = {
 /** System codes of a failed spawn that another try may mend; the others mean a missing or forbidden program. */
 const PASSING_SPAWN_CODES: readonly string[] = ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ETXTBSY"];
 /** What is installed will be the same at the next start: a program or library that is missing, another ACP version. */
-const INSTALLATION_RULES: readonly string[] = ["not-installed", "stderr-would-not-start", "protocol-version"];
+const INSTALLATION_RULES: ReadonlySet<string> = new Set([
+  "not-installed",
+  "stderr-would-not-start",
+  "protocol-version",
+]);
 
 /** Whether a failed start, or the unexpected end of an agent, spends restart budget. */
 export function isCrash({ kind, source, rule }: Pick<Failure, "kind" | "source" | "rule">): boolean {
-  if (!CRASH_SOURCES[kind].includes(source) || INSTALLATION_RULES.includes(rule)) return false;
+  if (!CRASH_SOURCES[kind].includes(source) || INSTALLATION_RULES.has(rule)) return false;
   return source !== "spawn" || PASSING_SPAWN_CODES.some((code) => rule === `spawn-${code}`);
 }
