@@ -2,16 +2,7 @@
  * A small file for every running agent. An Ostler that is killed with SIGKILL ends nothing; the next one finds its files
  * and ends what they name. A file is believed only where pid and start time, or the mark of that run, still fit.
  */
-import {
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  rmdirSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentProcess, ProcessLedger } from "../acp/ports.ts";
 import { inheritedMark, isMark } from "../acp/process-mark.ts";
@@ -20,6 +11,7 @@ import { isAlive, startTimeOf } from "../acp/processes.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { systemCode } from "./system-code.ts";
+import { currentOwnerName, thisSystem } from "./this-process.ts";
 
 /** `leases/<system>/<owner>/<agent pid>.json` in the state folder. Its methods do not throw. */
 export class Leases implements ProcessLedger {
@@ -64,7 +56,7 @@ export class Leases implements ProcessLedger {
   /** Ends what Ostlers that are dead left running. Resolves when it is gone, or after a bounded wait stays. */
   async reap(): Promise<void> {
     const owners = list(this.#system).filter(
-      (name) => /^\d+-/.test(name) && name !== ownerName(Number.parseInt(name, 10)),
+      (name) => /^\d+-/.test(name) && name !== currentOwnerName(Number.parseInt(name, 10)),
     );
     await Promise.all(owners.map((owner) => this.#reapOwner(owner)));
   }
@@ -89,7 +81,7 @@ export class Leases implements ProcessLedger {
   }
 
   get #ownFolder(): string {
-    this.#own ??= join(this.#system, ownerName(process.pid));
+    this.#own ??= join(this.#system, currentOwnerName(process.pid));
     return this.#own;
   }
 
@@ -114,25 +106,6 @@ function readLease(file: string): Pick<AgentProcess, "pid" | "startedAt" | "mark
     return { pid, startedAt, mark };
   } catch {
     return undefined;
-  }
-}
-
-/** `<pid>-<start time>`: a name that the process which got the number later does not have. */
-function ownerName(pid: number): string {
-  return `${pid}-${(startTimeOf(pid) ?? "gone").replaceAll(/[^0-9A-Za-z]+/g, "_")}`;
-}
-
-/**
- * Where numbers of processes mean something: one boot, one pid namespace. A home folder is often shared with containers
- * or other machines, whose living agents would look dead, or like somebody else's, from here.
- */
-function thisSystem(): string {
-  try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
-    const namespace = readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "");
-    return `${boot}-${namespace}`;
-  } catch {
-    return "local";
   }
 }
 

@@ -1,0 +1,186 @@
+/**
+ * The file of the store: opened, checked, brought to the current version. A damaged file is set aside, never deleted; one
+ * that a newer Ostler wrote is not touched. Whatever the disk refuses becomes one sentence.
+ */
+import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { AcpRuntimeError } from "../errors/runtime-error.ts";
+import { ensureStateFolder } from "./paths.ts";
+import type { Paths } from "./paths.ts";
+import { STORE_VERSION, migrate, storeVersion } from "./store-schema.ts";
+import { systemCode } from "./system-code.ts";
+import type { OwnerIdentity } from "./this-process.ts";
+
+/** How long a statement waits for another process that writes. */
+const BUSY_TIMEOUT_MS = 5000;
+const LOCK_RETRY_MS = 20;
+
+/** Result codes of SQLite (its documentation, "Result and Error Codes"). */
+const BUSY = 5;
+const READONLY = 8;
+const IO_ERROR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+
+/** The store cannot be used; the message says why and what to do. */
+export class StoreError extends AcpRuntimeError {
+  override readonly name = "StoreError";
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { kind: "configuration", cause });
+  }
+}
+
+/** An open store, and a sentence for the person when the old file had to be set aside. */
+export interface StoreFile {
+  readonly db: DatabaseSync;
+  readonly notice?: string;
+}
+
+/** What ownership and queue need of an open store. */
+export interface StoreContext {
+  readonly db: DatabaseSync;
+  readonly file: string;
+  /** Who owns what is claimed. */
+  readonly self: OwnerIdentity;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Called when this process owns a conversation no longer. */
+  readonly onReleased: (id: string) => void;
+}
+
+/** Opens `store.sqlite` in the state folder, or makes it. Throws `StoreError`. */
+export function openStoreFile(paths: Paths): StoreFile {
+  const file = join(paths.state, "store.sqlite");
+  try {
+    ensureStateFolder(paths);
+    makePrivate(file);
+    const db = openChecked(file);
+    return db === undefined ? replace(file) : { db };
+  } catch (error) {
+    throw storeError(error, file);
+  }
+}
+
+/** Runs `act` in one transaction that may write; what it throws undoes everything. */
+export function transaction<T>(db: DatabaseSync, act: () => T): T {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const result = act();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    // A full disk has rolled back by itself.
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** The sentence for what SQLite or the disk said; other errors stay as they are. */
+export function storeError(error: unknown, file: string): unknown {
+  const where = `The session store ${file}`;
+  switch (resultCode(error)) {
+    case undefined:
+      return systemCode(error) === "" ? error : new StoreError(`${where} cannot be used: ${blame(error, file)}`, error);
+    case BUSY:
+      return new StoreError(
+        `${where} is locked by another process for ${BUSY_TIMEOUT_MS / 1000} seconds; try again`,
+        error,
+      );
+    case FULL:
+      return new StoreError(`${where} cannot be written: the disk is full`, error);
+    case CORRUPT:
+    case NOT_A_DATABASE:
+      return new StoreError(`${where} is damaged; the next start sets it aside and begins a new one`, error);
+    case READONLY:
+    case IO_ERROR:
+    case CANNOT_OPEN:
+      return new StoreError(`${where} cannot be used: ${blame(error, file)}`, error);
+    default:
+      return error;
+  }
+}
+
+/** Undefined when the file is damaged or no database. */
+function openChecked(file: string): DatabaseSync | undefined {
+  const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    if (db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"] !== "ok") return closed(db);
+    const version = storeVersion(db);
+    if (version > STORE_VERSION) {
+      throw new StoreError(
+        `The session store ${file} was written by a newer Ostler (version ${version}, this one knows ${STORE_VERSION}); update Ostler, or set OSTLER_HOME to another folder`,
+      );
+    }
+    retryLocked(() => db.exec("PRAGMA journal_mode = WAL"));
+    db.exec("PRAGMA synchronous = NORMAL");
+    if (version < STORE_VERSION) transaction(db, () => migrate(db));
+    return db;
+  } catch (error) {
+    db.close();
+    if (resultCode(error) === CORRUPT || resultCode(error) === NOT_A_DATABASE) return undefined;
+    throw error;
+  }
+}
+
+function closed(db: DatabaseSync): undefined {
+  db.close();
+}
+
+/** Sets a damaged file aside and begins a new one. One process at a time: the second would set the new one aside. */
+function replace(file: string): StoreFile {
+  using lock = new DatabaseSync(`${file}-lock`, { timeout: BUSY_TIMEOUT_MS });
+  chmodSync(`${file}-lock`, 0o600);
+  lock.exec("BEGIN EXCLUSIVE");
+  const mended = openChecked(file);
+  if (mended !== undefined) return { db: mended };
+  const aside = `${file}.corrupt-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+  for (const end of ["", "-wal", "-shm"]) if (existsSync(file + end)) renameSync(file + end, aside + end);
+  makePrivate(file);
+  const db = openChecked(file);
+  if (db === undefined) throw new StoreError(`The session store ${file} cannot be used: a new file is damaged at once`);
+  return { db, notice: `The session store was damaged and is kept as ${aside}; a new one was begun` };
+}
+
+/** SQLite gives its own files (-wal, -shm) the mode of this one. An existing file is not opened: closing it would drop locks. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+    if (statSync(file).isFile()) chmodSync(file, 0o600);
+  }
+}
+
+/** Changing the journal mode does not wait for other processes, whatever the timeout. */
+function retryLocked(act: () => void): void {
+  for (const end = Date.now() + BUSY_TIMEOUT_MS; ;) {
+    try {
+      return act();
+    } catch (error) {
+      if (resultCode(error) !== BUSY || Date.now() > end) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_RETRY_MS);
+    }
+  }
+}
+
+/** The primary result code; the extended ones are in the upper bytes. */
+function resultCode(error: unknown): number | undefined {
+  if (systemCode(error) !== "ERR_SQLITE_ERROR" || !(error instanceof Error)) return undefined;
+  return "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
+}
+
+/** What is wrong with the file or its folder. */
+function blame(error: unknown, file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return "a folder is in its place; move it away";
+  if (found !== undefined && found.uid !== process.getuid?.())
+    return "it belongs to another user; set OSTLER_HOME to a folder of yours";
+  const code = systemCode(error);
+  if (code === "ENOSPC") return "the disk is full";
+  const why = code === "ERR_SQLITE_ERROR" && error instanceof Error ? error.message : code;
+  return `the folder or the file cannot be written (${why}); make it writable, or set OSTLER_HOME to another folder`;
+}
