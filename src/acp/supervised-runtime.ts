@@ -11,6 +11,8 @@ export interface SupervisedRuntimeOptions {
   readonly start: (spec: RuntimeSpec, signal: AbortSignal) => Promise<Runtime>;
   readonly budget: RestartBudget;
   readonly keepAliveMs: number | undefined;
+  /** Serves the one need it was started for. */
+  readonly dedicated: boolean;
   readonly now: () => number;
   /** Called once, before anything is awaited, with the promise that nothing of it is left. */
   readonly onEnd: (ended: Promise<void>) => void;
@@ -39,7 +41,7 @@ export class SupervisedRuntime {
   /** Whether one more session may be served. */
   get hasRoom(): boolean {
     const alive = this.#ended === undefined && this.#runtime?.state !== "dead";
-    return alive && this.#leases < this.spec.backend.sessionsPerRuntime;
+    return alive && !this.#options.dedicated && this.#leases < this.spec.backend.sessionsPerRuntime;
   }
 
   /** Throws what the start threw, or the reason of the signal. */

@@ -24,6 +24,8 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
   /** Told when the start has to wait because the agent crashed lately. */
   readonly onDelay?: ((delay: StartDelay) => void) | undefined;
+  /** An agent of its own, that no other need is given. Default false. */
+  readonly dedicated?: boolean | undefined;
 }
 
 /** A running agent, for one session. */
@@ -68,9 +70,8 @@ class RuntimeSupervisor implements Supervisor {
   async acquire(spec: RuntimeSpec, options: AcquireOptions = {}): Promise<RuntimeLease> {
     options.signal?.throwIfAborted();
     if (this.#stopping !== undefined) throw stopped();
-    const runtimes = [...this.#runtimes];
-    const found = runtimes.find((running) => running.hasRoom && fits(running.spec, spec)) ?? this.#begin(spec);
-    return found.lease(options);
+    const shared = options.dedicated === true ? undefined : this.#find(spec);
+    return (shared ?? this.#begin(spec, options.dedicated)).lease(options);
   }
 
   resume(backend: string): boolean {
@@ -95,11 +96,16 @@ class RuntimeSupervisor implements Supervisor {
     await Promise.all(this.#ending);
   }
 
-  #begin(spec: RuntimeSpec): SupervisedRuntime {
+  #find(spec: RuntimeSpec): SupervisedRuntime | undefined {
+    return [...this.#runtimes].find((running) => running.hasRoom && fits(running.spec, spec));
+  }
+
+  #begin(spec: RuntimeSpec, dedicated = false): SupervisedRuntime {
     const { start, keepAliveMs, now = Date.now } = this.#options;
     const running: SupervisedRuntime = new SupervisedRuntime(spec, {
       start,
       keepAliveMs,
+      dedicated,
       now,
       budget: this.#budget,
       onEnd: (ended) => {
