@@ -18,7 +18,7 @@ export interface CrashLedger {
   clear(backend: string): boolean;
 }
 
-/** A backend that is left down. */
+/** A backend that is left down until somebody resumes it. */
 export interface Parked extends Park {
   readonly backend: string;
 }
@@ -122,7 +122,7 @@ export class RestartBudget {
     const { burst, periodMs } = this.#options.intensity;
     const reason = cleanLine(last.title, MAX_REASON_CHARS);
     const hint = adHoc ? "" : `; to start it again: ostler backends resume ${backend.id}`;
-    const title = `${backend.label} is left down after ${burst} crashes within ${periodMs / 1000} s (${reason})${hint}`;
+    const title = `${backend.label} is parked after ${burst} crashes within ${periodMs / 1000} s (${reason})${hint}`;
     return startError(
       { verdict: plainVerdict("agent_spawn", "parked"), source: "spawn", title, details: last.stderr },
       undefined,

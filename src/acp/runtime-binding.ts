@@ -39,7 +39,7 @@ const NAMES_TOLD = 5;
 export function checkBinding(have: RuntimeSpec, need: RuntimeSpec): void {
   const differences = differencesBetween(have, need);
   if (differences.length === 0) return;
-  const title = `The running ${have.backend.label} cannot serve this: it was started with another ${differences.join(", another ")}`;
+  const title = `${have.backend.label} is running already, but with another ${differences.join(", another ")}`;
   const failure = makeFailure({
     verdict: plainVerdict("configuration", "runtime-binding"),
     source: "spawn",
