@@ -7,8 +7,15 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/harness/**"],
+          exclude: ["test/harness/**", "test/chaos/**"],
           testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "chaos",
+          include: ["test/chaos/**/*.test.ts"],
+          globalSetup: ["test/chaos/global-setup.ts"],
         },
       },
       {

@@ -2,12 +2,12 @@
  * Builds the CLI when it is older than its sources, and has it install the tested adapters, as a user would. They stay
  * in `$OSTLER_HARNESS_HOME` (default: a folder in the system's temporary folder) for the next run.
  */
-import { existsSync, globSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import type { TestProject } from "vitest/node";
+import { buildWhenStale } from "../built-cli.ts";
 import { OSTLER } from "./ask.ts";
 
 declare module "vitest" {
@@ -21,7 +21,7 @@ const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Runs once, before the first scenario. */
 export default async function setup(project: TestProject): Promise<void> {
-  if (isStale()) await execa("npm", ["run", "build"], { cwd: PROJECT });
+  await buildWhenStale();
   const adaptersHome = process.env["OSTLER_HARNESS_HOME"] ?? join(tmpdir(), "ostler-harness");
   for (const backend of ["codex", "claude"]) await install(backend, adaptersHome);
   project.provide("adaptersHome", adaptersHome);
@@ -31,11 +31,4 @@ export default async function setup(project: TestProject): Promise<void> {
 async function install(backend: string, adaptersHome: string): Promise<void> {
   const env = { XDG_DATA_HOME: adaptersHome, OSTLER_HOME: undefined };
   await execa(process.execPath, [OSTLER, "backends", "install", backend], { cwd: PROJECT, env });
-}
-
-function isStale(): boolean {
-  const built = join(PROJECT, "dist/cli/ostler.js");
-  if (!existsSync(built)) return true;
-  const builtAt = statSync(built).mtimeMs;
-  return globSync("src/**/*.ts", { cwd: PROJECT }).some((file) => statSync(join(PROJECT, file)).mtimeMs > builtAt);
 }
