@@ -1,14 +1,15 @@
 /** What Ostler's own adapter folder holds, looked at on disk. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Paths } from "./paths.ts";
 import { TESTED_ADAPTERS } from "./tested-adapters.ts";
 
-interface PackageFile {
+export interface PackageFile {
   readonly name?: string;
   readonly version?: string;
   readonly bin?: string | Readonly<Record<string, string>>;
+  readonly engines?: { readonly node?: string };
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -30,8 +31,8 @@ export function inspectInstalled(
   return { version, at };
 }
 
-/** The version of the package that a program belongs to; undefined for what npm did not install. */
-export function packageVersionOf(program: string): string | undefined {
+/** The package that a program belongs to, and its folder; undefined for what npm did not install. */
+export function packageOf(program: string): (PackageFile & { readonly folder: string }) | undefined {
   let file: string;
   try {
     file = realpathSync(program);
@@ -41,17 +42,18 @@ export function packageVersionOf(program: string): string | undefined {
   for (let folder = dirname(file); dirname(folder) !== folder; folder = dirname(folder)) {
     const found = readPackage(join(folder, "package.json"));
     // A program in ~/bin is not part of whatever package the home folder holds.
-    if (found?.name !== undefined) return namesProgram(found, basename(program)) ? found.version : undefined;
+    if (found?.name !== undefined) return isProgramOf(found, folder, file) ? { ...found, folder } : undefined;
   }
   return undefined;
 }
 
-function namesProgram({ name, bin }: PackageFile, program: string): boolean {
-  return typeof bin === "string" ? basename(name ?? "") === program : Object.hasOwn(bin ?? {}, program);
+function isProgramOf({ bin }: PackageFile, folder: string, file: string): boolean {
+  const files = typeof bin === "string" ? [bin] : Object.values(bin ?? {});
+  return files.some((script) => join(folder, script) === file);
 }
 
-/** npm leaves an optional package out without an error when its download fails. */
-function hasNativeProgram(script: string, native: string): boolean {
+/** Whether the harness's own program is there; npm leaves an optional package out without an error when its download fails. */
+export function hasNativeProgram(script: string, native: string): boolean {
   const manifest = createRequire(script)
     .resolve.paths(native)
     ?.map((folder) => join(folder, native, "package.json"));

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Profile } from "../errors/failure.ts";
-import { homeFolder } from "./paths.ts";
+import { homeFolder, shortPath } from "./paths.ts";
 
 export type LoginState = "found" | "not_found" | "unknown";
 
@@ -19,20 +19,27 @@ const VARIABLES: Readonly<Record<Profile, readonly string[]>> = {
   generic: [],
 };
 
+export interface LoginHints {
+  readonly login: LoginState;
+  /** What speaks for a login, as a sentence. */
+  readonly found?: string;
+  /** What was looked for, in vain. */
+  readonly searched: readonly string[];
+}
+
 /** Looks for a key in the agent's environment, then for the harness's own login file. */
-export function inspectLogin(
-  profile: Profile,
-  env: Readonly<Record<string, string>>,
-  loginHint: string,
-): { readonly login: LoginState; readonly loginHints: readonly string[] } {
-  const set = VARIABLES[profile].filter((name) => env[name] !== undefined && env[name] !== "");
+export function readLoginHints(profile: Profile, env: Readonly<Record<string, string>>): LoginHints {
+  const names = VARIABLES[profile];
+  const set = names.filter((name) => env[name] !== undefined && env[name] !== "");
+  if (set.length > 0) return { login: "found", found: `${set.join(" and ")} is set`, searched: [] };
   const file = loginFile(profile, env);
-  if (set.length > 0) return { login: "found", loginHints: set.map((name) => `${name} is set`) };
-  if (file !== undefined && existsSync(file)) return { login: "found", loginHints: [`${file} exists`] };
+  if (file !== undefined && existsSync(file)) {
+    return { login: "found", found: `${shortPath(file, env)} exists`, searched: [] };
+  }
   // Where the system's key chain holds the login (macOS, kiro), no file says so.
   const isTold = file !== undefined && process.platform !== "darwin";
-  const loginHints = profile === "generic" ? [] : [loginHint];
-  return { login: isTold ? "not_found" : "unknown", loginHints };
+  const searched = [...(file === undefined ? [] : [shortPath(file, env)]), ...names.slice(0, 1)];
+  return { login: isTold ? "not_found" : "unknown", searched };
 }
 
 function loginFile(profile: Profile, env: Readonly<Record<string, string>>): string | undefined {

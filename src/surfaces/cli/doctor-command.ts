@@ -5,6 +5,9 @@ import { stripControls } from "../../errors/redact.ts";
 import { loadConfig } from "../../host/config.ts";
 import { inspectBackends } from "../../host/doctor.ts";
 import type { DoctorReport } from "../../host/doctor.ts";
+import type { Check, Finding } from "../../host/finding.ts";
+import type { BackendReport } from "../../host/inspect-backend.ts";
+import { UsageError } from "../../host/usage-error.ts";
 import { signalExitCode } from "../shared/exit-code.ts";
 import { harmlessJson } from "./harmless-json.ts";
 import { Interrupt } from "./interrupt.ts";
@@ -13,7 +16,6 @@ import { DOCTOR_OPTIONS } from "./options.ts";
 import type { DoctorOptions } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
-import { UsageError } from "../../host/usage-error.ts";
 
 export async function doctor(argv: readonly string[], io: Io): Promise<number> {
   const { options, words } = parseArguments(argv, DOCTOR_OPTIONS);
@@ -27,7 +29,7 @@ export async function doctor(argv: readonly string[], io: Io): Promise<number> {
   });
   if (interrupt.received !== undefined || report === undefined) return signalExitCode(interrupt.received ?? "SIGINT");
   const stdout = new BatchedOutput(io.stdout);
-  stdout.write(options.json ? harmlessJson(report) : stripControls(renderDoctor(report).join("\n")));
+  stdout.write(options.json ? harmlessJson(report) : stripControls(renderDoctor(report, options).join("\n")));
   stdout.write("\n");
   await stdout.finish();
   return report.ok ? EXIT.completed : EXIT.failed;
@@ -38,36 +40,47 @@ async function inspect(options: DoctorOptions, io: Io, signal: AbortSignal): Pro
   const configFile = options.config === undefined ? {} : { configFile: resolve(cwd, options.config) };
   const loaded = await loadConfig({ cwd, env, signal, ...configFile });
   const only = options.backend === undefined ? {} : { only: options.backend };
-  return inspectBackends({ loaded, env, cwd, smoke: options.smoke, signal, ...only });
+  const timeout = options.timeout === undefined ? {} : { timeoutS: options.timeout };
+  return inspectBackends({ loaded, env, cwd, smoke: options.smoke, signal, ...only, ...timeout });
 }
 
-/** The report as lines: a mark, what was looked at, what was found. */
-export function renderDoctor({ node, state, config, backends }: DoctorReport): string[] {
+/** The report as lines: a mark, what was looked at, what was found, and below a problem what mends it. */
+export function renderDoctor(
+  { findings, backends }: Pick<DoctorReport, "findings" | "backends">,
+  { verbose }: { readonly verbose: boolean },
+): string[] {
   return [
-    line(node.ok, `Node ${node.version}`),
-    line(state.writable, `State folder ${state.path}`, state.problem),
-    line(true, `Configuration: ${config.sources.length === 0 ? "defaults, no file" : config.sources.join(", ")}`),
-    ...config.warnings.map((warning) => line(false, warning)),
-    ...backends.flatMap(renderBackend),
+    ...findings.flatMap((finding) => renderFinding(finding, verbose)),
+    ...backends.flatMap((report) => renderBackend(report, verbose)),
   ];
 }
 
-function renderBackend(report: DoctorReport["backends"][number]): string[] {
-  const { backend, label, status, at, version, testedVersion, missing, environment, login, loginHints, smoke } = report;
-  if (status === "missing") return ["", line(false, `${label} (${backend})`, missing)];
-  const tested = testedVersion === undefined || testedVersion === version ? "" : ` (tested with ${testedVersion})`;
-  return [
-    "",
-    line(smoke?.ok ?? true, `${label} (${backend})`, smoke?.sentence),
-    ...[
-      at === undefined ? "" : `    at ${at}${version === undefined ? "" : `, version ${version}${tested}`}`,
-      login === "unknown" ? "" : `    login ${login === "found" ? "found" : "not found"}`,
-      ...(login === "found" ? [] : loginHints.map((hint) => `    ${hint}`)),
-      environment.length === 0 ? "" : `    gets ${environment.join(", ")}`,
-    ].filter((text) => text !== ""),
+function renderBackend(report: BackendReport, verbose: boolean): string[] {
+  const { label, backend, findings, searched, environment } = report;
+  const details = [
+    ...(searched === undefined ? [] : ["  searched:", ...searched.map((folder) => `    ${folder}`)]),
+    ...(report.status === "found" ? ["  gets the variables:", `    ${environment.join(" ")}`] : []),
   ];
+  const lines = findings.flatMap((finding) => renderFinding(finding, verbose)).map((line) => `  ${line}`);
+  return ["", `${label} (${backend})`, ...lines, ...(verbose ? details : [])];
 }
 
-function line(ok: boolean, what: string, problem?: string): string {
-  return `${ok ? "✓" : "✗"} ${what}${problem === undefined ? "" : `: ${problem}`}`;
+/** Notes that do not say by themselves what they are about. */
+const NAMES: Partial<Record<Check, string>> = {
+  state: "state folder ",
+  store: "sessions ",
+  config: "configuration: ",
+  version: "version ",
+  login: "login: ",
+};
+const SAID_LINES = 3;
+
+function renderFinding({ check, ok, note, problem, fix, said }: Finding, verbose: boolean): string[] {
+  if (problem === undefined) return [`✓ ${NAMES[check] ?? ""}${note ?? check}`];
+  const heard = (said ?? "").split("\n").filter((line) => line !== "" && !problem.includes(line));
+  return [
+    `${ok ? "!" : "✗"} ${problem}`,
+    ...heard.slice(verbose ? 0 : -SAID_LINES).map((line) => `  | ${line}`),
+    ...(fix === undefined ? [] : [`  → ${fix}`]),
+  ];
 }

@@ -180,6 +180,14 @@ export const BACKENDS_OPTIONS = GENERAL_OPTIONS;
 export const DOCTOR_OPTIONS = {
   backend: { type: "text", alias: "b", value: "NAME", group: "Agent", describe: "Look at this agent alone" },
   smoke: { type: "flag", group: "Agent", describe: "Start each agent and open a session as well" },
+  timeout: {
+    type: "number",
+    value: "S",
+    min: MIN_SECONDS,
+    max: MAX_SECONDS,
+    group: "Limits",
+    describe: "Seconds an agent may take to answer --smoke (20)",
+  },
   json: { type: "flag", group: "Output", describe: "One JSON object on stdout" },
   ...GENERAL_OPTIONS,
 } as const satisfies OptionTable;

@@ -67,7 +67,8 @@ test.each([
 test("doctor tells about one agent, for people and for programs", async () => {
   const people = await run(["doctor", "-b", "demo", "--smoke"]);
   expect(people.exitCode).toBe(0);
-  expect(people.stdout).toContain("✓ Demo (demo): It starts and opens a session");
+  expect(people.stdout).toContain("\nDemo (demo)\n");
+  expect(people.stdout).toContain("\n  ✓ starts and opens a session\n");
   const programs = await run(["doctor", "-b", "demo", "--json"]);
   expect(JSON.parse(programs.stdout)).toMatchObject({ ok: true, backends: [{ backend: "demo", status: "found" }] });
 });

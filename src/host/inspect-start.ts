@@ -1,0 +1,157 @@
+/** Starts an agent for real and opens a session, without a prompt: the smoke test of `ostler doctor`. */
+import { isObject } from "../acp/frames.ts";
+import type { WireEntry } from "../acp/ports.ts";
+import { AcpError } from "../errors/acp-error.ts";
+import type { Failure, FailureKind } from "../errors/failure.ts";
+import { cleanBlock, cleanLine } from "../errors/redact.ts";
+import { AcpRuntimeError } from "../errors/runtime-error.ts";
+import { adviceFor } from "../errors/wording.ts";
+import type { LoadedConfig } from "./config.ts";
+import { fine, shellLine, wrong } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import { createHost } from "./host.ts";
+
+/** What became of one start. */
+export interface StartReport {
+  readonly opened: boolean;
+  /** Why not. */
+  readonly problem?: string;
+  readonly failure?: Failure;
+  /** The end of stderr, scrubbed. */
+  readonly said: string;
+  /** The last `_auth/status_update` (claude-agent-acp and codex-acp send one before the session is open). */
+  readonly authStatus?: { readonly kind: string; readonly label: string };
+  /** The logins that the agent offers. */
+  readonly authMethods: readonly string[];
+}
+
+const DEFAULT_TIMEOUT_S = 20;
+const MAX_SENTENCE_CHARS = 400;
+const MAX_SAID_CHARS = 2000;
+const MAX_STDERR_LINES = 40;
+
+/**
+ * Starts the backend, opens a session and ends everything again. The handshake and the session get `timeoutS` each
+ * (default: as configured, at most 20), all of it twice that. Rejects with the reason of the signal when that aborts.
+ */
+export async function startOnce(
+  backend: string,
+  options: {
+    readonly loaded: LoadedConfig;
+    readonly env: NodeJS.ProcessEnv;
+    readonly cwd: string;
+    readonly timeoutS?: number;
+    readonly signal?: AbortSignal;
+  },
+): Promise<StartReport> {
+  const { loaded, env, cwd, signal } = options;
+  const { timeouts } = loaded.config;
+  const limitS = options.timeoutS ?? DEFAULT_TIMEOUT_S;
+  const seconds = (configured: number): number => options.timeoutS ?? Math.min(configured, limitS);
+  const bounded = { ...timeouts, handshakeS: seconds(timeouts.handshakeS), sessionS: seconds(timeouts.sessionS) };
+  const host = await createHost({ loaded: { ...loaded, config: { ...loaded.config, timeouts: bounded } }, env, cwd });
+  const heard = new Heard();
+  const overall = AbortSignal.timeout(2 * limitS * 1000);
+  const either = AbortSignal.any([overall, ...(signal === undefined ? [] : [signal])]);
+  let authMethods: readonly string[] = [];
+  try {
+    const { runtime, settings } = await host.openRuntime({
+      backend,
+      signal: either,
+      tap: (entry) => heard.hear(entry),
+    });
+    authMethods = runtime.authMethods.map(({ id }) => id);
+    const { model, mode } = settings;
+    const wishes = { ...(model !== undefined && { model }), ...(mode !== undefined && { mode }) };
+    await runtime.openSession({ cwd, ...wishes, signal: either });
+    return { opened: true, authMethods, ...heard.report() };
+  } catch (error) {
+    signal?.throwIfAborted();
+    const problem = overall.aborted ? `It was not ready within ${2 * limitS} s` : sentenceOf(error);
+    return { opened: false, authMethods, problem, ...failureOf(error), ...heard.report() };
+  } finally {
+    await host.close();
+  }
+}
+
+/** The start as a finding; nothing where another check tells it (a missing login, the gate). */
+export function inspectStart(
+  start: StartReport,
+  facts: {
+    readonly name: string;
+    readonly isConfigured: boolean;
+    readonly where: (key: string) => string;
+    readonly command: readonly string[];
+    readonly env: NodeJS.ProcessEnv;
+  },
+): Finding[] {
+  if (start.opened) return [fine("start", "starts and opens a session")];
+  const { failure, said, problem = "" } = start;
+  if (failure?.kind === "auth") return [];
+  const check = failure?.kind === "gate" ? "gate" : "start";
+  return [
+    {
+      ...wrong(check, problem, startFix(failure, facts)),
+      ...(said !== "" && { said }),
+      ...(failure !== undefined && { failure }),
+    },
+  ];
+}
+
+function startFix(failure: Failure | undefined, facts: Parameters<typeof inspectStart>[1]): string {
+  const { name, isConfigured, where, command, env } = facts;
+  const kind: FailureKind | undefined = failure?.kind;
+  if (failure === undefined || failure.source === "timeout") {
+    return isConfigured
+      ? `Check ${where("command")}: it must start a program that speaks ACP on its stdin and stdout`
+      : `ostler doctor -b ${name} --smoke --timeout 120`;
+  }
+  if (kind === "model_unavailable") return `Correct or remove ${where("model")}`;
+  if (kind === "configuration" && failure.rule === "mode-unknown") return `Correct or remove ${where("mode")}`;
+  if (kind === "gate") return `Set ${where("mode")} to one that asks, or remove "gate"`;
+  if (kind === "agent_spawn" || kind === "agent_died") {
+    return isConfigured
+      ? `Check ${where("command")}: ${shellLine(command, env)}`
+      : `Start it by hand to see more: ${shellLine(command, env)}`;
+  }
+  if (kind === "protocol" && isConfigured) {
+    return `Check ${where("command")}: it must start a program that speaks ACP on its stdin and stdout`;
+  }
+  return adviceFor(failure) ?? `Start it by hand to see more: ${shellLine(command, env)}`;
+}
+
+/** What the agent said besides answers. */
+class Heard {
+  readonly #lines: string[] = [];
+  #authStatus: StartReport["authStatus"];
+
+  hear(entry: WireEntry): void {
+    if (entry.dir === "stderr") {
+      this.#lines.push(entry.line);
+      if (this.#lines.length > MAX_STDERR_LINES) this.#lines.shift();
+    }
+    if (entry.dir === "in") this.#authStatus = readAuthStatus(entry.frame) ?? this.#authStatus;
+  }
+
+  report(): Pick<StartReport, "said" | "authStatus"> {
+    const said = cleanBlock(this.#lines.join("\n"), MAX_SAID_CHARS, "end");
+    return { said, ...(this.#authStatus !== undefined && { authStatus: this.#authStatus }) };
+  }
+}
+
+function readAuthStatus(frame: unknown): StartReport["authStatus"] {
+  if (!isObject(frame) || frame["method"] !== "_auth/status_update" || !isObject(frame["params"])) return undefined;
+  const status = frame["params"]["authStatus"];
+  if (!isObject(status) || typeof status["kind"] !== "string") return undefined;
+  const label = typeof status["label"] === "string" ? status["label"] : status["kind"];
+  return { kind: status["kind"], label: cleanLine(label, MAX_SENTENCE_CHARS) };
+}
+
+function sentenceOf(error: unknown): string {
+  return cleanLine(error instanceof Error ? error.message : String(error), MAX_SENTENCE_CHARS);
+}
+
+function failureOf(error: unknown): { failure?: Failure } {
+  if (!(error instanceof AcpError || error instanceof AcpRuntimeError)) return {};
+  return error.failure === undefined ? {} : { failure: error.failure };
+}
