@@ -79,7 +79,7 @@ export class AnswerText {
     this.#options = options;
   }
 
-  /** The model said something that is not blank. */
+  /** The model said something that is not blank, since it was asked to go on if it was. */
   get visible(): boolean {
     return this.#visible;
   }
@@ -124,6 +124,13 @@ export class AnswerText {
   /** The harness announced that it tries again. */
   retried(): void {
     this.#retried = true;
+  }
+
+  /** The agent is asked to go on: what it said before stays, and does not count as said now. */
+  goOn(): void {
+    this.boundary();
+    this.#retried = false;
+    this.#visible = false;
   }
 
   finish(): void {

@@ -9,6 +9,8 @@ import type { SessionFailureReading } from "./air.ts";
 import { AnswerText } from "./answer.ts";
 import type { TurnClocks } from "./clocks.ts";
 import type { Frame } from "./frames.ts";
+import { readCommand } from "./leftovers.ts";
+import type { OpenCommand } from "./leftovers.ts";
 import type { RecordLatch } from "./latch.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
@@ -39,6 +41,8 @@ export interface AttemptOptions {
   readonly tools: ToolCalls;
   readonly clocks: TurnClocks;
   readonly keepText: boolean;
+  /** The attempt that this one goes on from: what it said and what was refused in it are of the same answer. */
+  readonly from: Attempt | undefined;
   readonly emit: (event: TurnEventBody) => void;
   readonly onRecord: (failure: Failure) => void;
   /** Nobody can answer a permission request: the turn must end. */
@@ -53,19 +57,23 @@ const NOTICE_ID = ":notice:";
 const MAX_ADAPTER_CHARS = 1024 * 1024;
 /** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
 const MAX_WARNINGS = 256;
+const MAX_MESSAGE_IDS = 1000;
 
 export class Attempt {
   readonly answer: AnswerText;
   /** Words of the adapter: the text of last resort when nothing else was said. */
   readonly adapterWords: string[] = [];
-  readonly warnings = new Map<string, Failure>();
-  readonly denied: string[] = [];
+  readonly warnings: Map<string, Failure>;
+  readonly denied: string[];
+  /** The newest messages that its frames named, to know those that come too late. */
+  readonly messageIds: Set<unknown>;
   handedOver = false;
   /** The caller aborted or a deadline struck: whatever the harness still answers, this is how the attempt ends. */
   override: Ending | undefined;
   /** What was last heard of the harness, for the sentence of a deadline. */
   lastHeard = "nothing";
   #options: AttemptOptions;
+  #messageId: unknown;
   #adapterChars = 0;
   #structured = false;
   #toolStarted = false;
@@ -74,14 +82,26 @@ export class Attempt {
   #refusal: AttemptFacts["refusal"];
   #cancelledPermission = false;
   #ended = false;
+  /** Commands in flight, where a cancel may leave them running. */
+  readonly #commands = new Map<string, OpenCommand>();
 
   constructor(options: AttemptOptions) {
+    const { from, keepText, emit } = options;
     this.#options = options;
-    this.answer = new AnswerText({ keep: options.keepText, emit: options.emit });
+    this.answer = from?.answer ?? new AnswerText({ keep: keepText, emit });
+    this.warnings = from?.warnings ?? new Map();
+    this.denied = from?.denied ?? [];
+    this.messageIds = from?.messageIds ?? new Set();
+    if (from !== undefined) this.answer.goOn();
   }
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** Commands that had not ended when the attempt did; none where the harness ends them itself. */
+  get openCommands(): readonly OpenCommand[] {
+    return [...this.#commands.values()];
   }
 
   /** An update of this session. */
@@ -92,6 +112,7 @@ export class Attempt {
         return;
       case "agent_thought_chunk":
         this.#heard("a thought");
+        this.#named(update["messageId"]);
         this.#options.emit({ type: "thought", text: readChunkText(update) });
         return;
       case "tool_call":
@@ -128,9 +149,16 @@ export class Attempt {
     }
   }
 
-  /** A frame of a session that we did not open (a child of this one): a sign of life, nothing else. */
-  foreignFrame(): void {
+  /** A frame of a session that we did not open (a child of this one): a sign of life, and a tool of it has run. */
+  foreignFrame(isTool = false): void {
+    if (this.#ended) return;
     this.#heard("a child session");
+    this.#toolStarted ||= isTool;
+  }
+
+  /** A sentence of Ostler's own for the person. */
+  notice(text: string): void {
+    if (!this.#ended) this.#options.emit({ type: "notice", from: "ostler", text });
   }
 
   extension(reading: ExtensionReading): void {
@@ -242,7 +270,16 @@ export class Attempt {
       });
     }
     const id = update["messageId"];
+    this.#named(id);
     this.answer.chunk(text, typeof id === "string" ? id : undefined);
+  }
+
+  /** Chunk after chunk has the same id. */
+  #named(messageId: unknown): void {
+    if (messageId === this.#messageId) return;
+    this.#messageId = messageId;
+    this.messageIds.add(messageId);
+    if (this.messageIds.size > MAX_MESSAGE_IDS) this.messageIds.delete(this.messageIds.values().next().value);
   }
 
   #keepAdapterWords(text: string): void {
@@ -259,10 +296,22 @@ export class Attempt {
     for (const event of events) {
       if (event.type === "tool") {
         this.#heard(`tool call "${event.title}" ${event.status}`);
-        if (event.status === "pending" || event.status === "in_progress") clocks.toolStarted(event.toolCallId);
+        const isRunning = event.status === "pending" || event.status === "in_progress";
+        if (isRunning) clocks.toolStarted(event.toolCallId);
         else clocks.toolEnded(event.toolCallId);
+        if (this.#options.backend.leavesCancelledCommands) this.#followCommand(event, isRunning);
       }
       emit(event);
+    }
+  }
+
+  #followCommand(event: TurnEventBody & { readonly type: "tool" }, isRunning: boolean): void {
+    const { toolCallId, kind, rawInput } = event;
+    const command = readCommand(rawInput);
+    if (!isRunning) this.#commands.delete(toolCallId);
+    else if (kind === "execute" || command !== undefined) {
+      const startedAt = this.#commands.get(toolCallId)?.startedAt ?? performance.now();
+      this.#commands.set(toolCallId, { command, startedAt });
     }
   }
 
@@ -281,6 +330,7 @@ export class Attempt {
       this.#options.emit({ type: "retry", by: "harness", ...readProgress(codex.message), reason: codex.message });
       return;
     }
+    if (this.lastHeard === "nothing") this.lastHeard = "a status update";
     this.#options.clocks.frame();
     if (codex?.error !== undefined) this.#codexError = codex.error;
     if (codex?.systemError === true) this.#systemError = { text: "", codexError: this.#codexError };

@@ -9,6 +9,7 @@ import type { AgentProcess, CommandLine, ProcessLedger } from "./ports.ts";
 import { markEnvironment, newMark, processNumbers } from "./process-mark.ts";
 import { ProcessTree, delay } from "./process-tree.ts";
 import { startTimeOf } from "./processes.ts";
+import type { ProcessIdentity } from "./processes.ts";
 
 /** How a process ended. */
 export interface ExitFact {
@@ -52,7 +53,7 @@ export class AgentChild {
   exit: ExitFact | null = null;
   #stderr: string[] = [];
   #stderrChars = 0;
-  #stopping: Promise<void> | undefined;
+  #stopping: Promise<boolean> | undefined;
   readonly #process: AgentProcess;
   readonly #ledger: ProcessLedger | undefined;
   readonly #tree: ProcessTree;
@@ -122,8 +123,16 @@ export class AgentChild {
     return this.#stderr.join("");
   }
 
-  /** End of stdin, then TERM, then KILL, each with a bounded wait, for the whole tree. Idempotent. */
-  stop(): Promise<void> {
+  /** What the agent has started and is still alive. */
+  processes(): readonly ProcessIdentity[] {
+    return this.#tree.living();
+  }
+
+  /**
+   * End of stdin, then TERM, then KILL, each with a bounded wait, for the whole tree. Idempotent. False when something of
+   * it is still there.
+   */
+  stop(): Promise<boolean> {
     this.#stopping ??= this.#walkLadder();
     return this.#stopping;
   }
@@ -133,9 +142,11 @@ export class AgentChild {
     this.#tree.signal("SIGKILL");
   }
 
-  async #walkLadder(): Promise<void> {
-    if ((await this.#endsByItself()) || (await this.#tree.end())) this.#ledger?.ended(this.#process);
+  async #walkLadder(): Promise<boolean> {
+    const isGone = (await this.#endsByItself()) || (await this.#tree.end());
+    if (isGone) this.#ledger?.ended(this.#process);
     for (const stream of [this.stdin, this.stdout]) stream.destroy();
+    return isGone;
   }
 
   /** A launcher that left (exit 0) has a child that reads the end of stdin; what a crashed agent left behind does not. */

@@ -40,7 +40,9 @@ export type RpcAnswer = { readonly result: unknown } | { readonly error: Error }
 export interface RequestOptions {
   /** Milliseconds; absent = no deadline of its own (a prompt has the clocks of its turn). */
   readonly deadlineMs?: number;
-  /** The line left Ostler's hands: it was accepted by the operating system. */
+  /** Milliseconds beyond which the deadline cannot be moved. Default: it cannot be moved. */
+  readonly capMs?: number;
+  /** The line begins to leave: from then on nobody can say how much of it was read. Called at most once. */
   readonly onHandedOver?: () => void;
   /** An answer that came after the deadline, so that what it created can be closed. */
   readonly onLate?: (result: unknown) => void;
@@ -79,6 +81,8 @@ export class Connection {
   readonly #pending = new Map<number, Pending>();
   /** Requests that missed their deadline and whose answer still matters. */
   readonly #late = new Map<number, (result: unknown) => void>();
+  /** Lines that stand behind an earlier one which the agent has not taken in. */
+  readonly #queued: (() => void)[] = [];
   #nextId = 1;
   #closed: Error | null = null;
   /** Frames that answered nothing or had an unknown shape. */
@@ -107,17 +111,26 @@ export class Connection {
     return this.#pending.size > 0;
   }
 
-  /** Sends a request; `settle` is called once, synchronously with the frame that answers it. */
-  send(method: string, params: unknown, options: RequestOptions, settle: (answer: RpcAnswer) => void): void {
+  /**
+   * Sends a request; `settle` is called once, synchronously with the frame that answers it. What is returned starts the
+   * deadline anew, as far as `capMs` allows.
+   */
+  send(method: string, params: unknown, options: RequestOptions, settle: (answer: RpcAnswer) => void): () => void {
     if (this.#closed !== null) {
       settle({ error: this.#closed });
-      return;
+      return () => {};
     }
     const id = this.#nextId++;
     const { deadlineMs, onHandedOver, onLate } = options;
     const timer = deadlineMs === undefined ? undefined : setTimeout(() => this.#expire(id, deadlineMs), deadlineMs);
     this.#pending.set(id, { method, settle, timer, onLate });
     this.#write({ jsonrpc: "2.0", id, method, params }, onHandedOver);
+    const { capMs = 0 } = options;
+    const sentAt = performance.now();
+    return () => {
+      const endsAt = performance.now() + (deadlineMs ?? 0);
+      if (endsAt <= sentAt + capMs && this.#pending.has(id)) timer?.refresh();
+    };
   }
 
   /** As `send`, as a promise. Rejects with {@link RpcError}, {@link DeadlineExceeded} or the reason of `close`. */
@@ -160,10 +173,20 @@ export class Connection {
     this.#options.tap?.({ dir: "out", frame });
     const line = `${JSON.stringify(frame)}\n`;
     this.#options.onFrame?.("out", frame, line.length);
+    const isNext = stdin.writableLength === 0;
+    if (!isNext && onHandedOver !== undefined) this.#queued.push(onHandedOver);
     stdin.write(line, (error) => {
       if (error) this.#options.onWriteFailed();
-      else onHandedOver?.();
+      else this.#handOverQueued();
     });
+    // A pipe takes a part of a long line at once; one that is broken says so at once, and takes nothing.
+    if (isNext && stdin.errored === null) onHandedOver?.();
+  }
+
+  /** A write was finished: whatever stood behind it has begun to leave, in one piece. */
+  #handOverQueued(): void {
+    if (this.#options.stdin.errored !== null) return;
+    for (const onHandedOver of this.#queued.splice(0)) onHandedOver();
   }
 
   #receive(frame: Frame, chars: number): void {

@@ -209,7 +209,8 @@ function minted(
   });
 }
 
-function ownWarning(facts: AttemptFacts, rule: string, title: string): Failure {
+/** A warning of Ostler's own about the turn. */
+export function ownWarning(facts: AttemptFacts, rule: string, title: string): Failure {
   return makeFailure({
     verdict: plainVerdict("unknown", rule),
     source: "session_failure",

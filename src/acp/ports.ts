@@ -79,6 +79,10 @@ export interface Backend {
   readonly interruptedText?: string;
   /** A `refusal` that follows our own `cancelled` permission answer is not the model's (kiro). */
   readonly refusesAfterCancelledPermission: boolean;
+  /** The prompt that asks to go on after output was seen and the service failed; absent = never. */
+  readonly continuePrompt?: string;
+  /** A command that runs when its turn is cancelled runs on (codex). */
+  readonly leavesCancelledCommands: boolean;
   /** Reads a notification outside ACP; undefined = not known here, counted and ignored. */
   readExtension(method: string, params: Readonly<Record<string, unknown>>): ExtensionReading | undefined;
 }

@@ -50,6 +50,12 @@ export class ProcessTree {
     }
   }
 
+  /** The living processes of the tree besides the agent itself. */
+  living(): ProcessIdentity[] {
+    this.look();
+    return [...this.#known.values()].filter(isAlive);
+  }
+
   /** Sends a signal to every process of the tree. */
   signal(signal: NodeJS.Signals): void {
     this.look();

@@ -3,7 +3,7 @@
  * process group with setsid (kiro wire notes, section 14): a group signal alone leaves orphans.
  */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** A process, named so that a reused pid is not mistaken for it. */
 export interface ProcessIdentity {
@@ -23,6 +23,43 @@ export function descendantsOf(pid: number): ProcessIdentity[] {
 /** Whether that very process is still alive (a zombie is not). */
 export function isAlive(identity: ProcessIdentity): boolean {
   return startTimeOf(identity.pid) === identity.startedAt;
+}
+
+/** What a process is, as far as it shows. */
+export interface ProcessFacts extends ProcessIdentity {
+  readonly parentPid: number;
+  /** The file it runs, or its first argument where the system does not tell. */
+  readonly program: string;
+  /** Its arguments, joined by blanks. */
+  readonly commandLine: string;
+}
+
+/** Looks at a living process; undefined when it is gone. */
+export function describeProcess(identity: ProcessIdentity): ProcessFacts | undefined {
+  const { pid } = identity;
+  if (!isAlive(identity)) return undefined;
+  if (process.platform !== "linux") return describeFromPs(identity);
+  try {
+    const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+    return {
+      ...identity,
+      parentPid: Number(procStat(pid)?.[1]),
+      program: readlinkSync(`/proc/${pid}/exe`),
+      commandLine,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The kernel counts start times in hundredths of a second, `ps` shows whole seconds. */
+const TICK_MS = 10;
+const PS_STEP_MS = 1000;
+
+/** Whether a process is younger than a moment of `performance.now()`. Measured from Ostler's own start: no clock is set meanwhile. */
+export function wasBornSince({ startedAt }: ProcessIdentity, moment: number): boolean {
+  if (process.platform !== "linux") return Date.parse(startedAt) > performance.timeOrigin + moment - PS_STEP_MS;
+  return Number(startedAt) > Number(startTimeOf(process.pid)) + moment / TICK_MS;
 }
 
 /** Sends a signal to that very process; false when it is gone. */
@@ -119,6 +156,13 @@ function descendantsFromPs(pid: number): ProcessIdentity[] {
     }
   }
   return found;
+}
+
+function describeFromPs(identity: ProcessIdentity): ProcessFacts | undefined {
+  const [row = ""] = ps(["-o", "ppid=,command=", "-p", String(identity.pid)]);
+  const [parentPid, ...words] = row.trim().split(/\s+/);
+  if (words.length === 0) return undefined;
+  return { ...identity, parentPid: Number(parentPid), program: words[0] ?? "", commandLine: words.join(" ") };
 }
 
 function ps(args: readonly string[]): string[] {

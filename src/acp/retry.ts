@@ -1,18 +1,25 @@
 /**
- * Tries around one turn. Reads `transient`, `replaySafety` and the provider's own wait, nothing else. p-retry counts and
+ * Tries around one turn. Reads `retry`, `replaySafety` and the provider's own wait, nothing else. p-retry counts and
  * aborts; the wait is ours, because it has full jitter or is the provider's.
  */
 import pRetry from "p-retry";
-import type { Failure } from "../errors/failure.ts";
+import type { Failure, ReplaySafety } from "../errors/failure.ts";
 import type { Decision } from "./outcome.ts";
+import type { RetryBudget } from "./retry-budget.ts";
 
 /** First step of the backoff: 2, 4, 8 s. */
 export const BACKOFF_MS = 2000;
 /** A provider that asks for a longer wait has set a limit: a person decides. */
-const MAX_PROVIDER_WAIT_MS = 120_000;
+export const ALLOWED_WAIT_MS = 120_000;
+/** A longer timer would go off at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The same prompt once more, or a prompt that asks the agent to go on from what it said. */
+export type RetryHow = "again" | "continue";
 
 /** What stops an attempt from being the last word. */
 export interface RetryStep {
+  readonly how: RetryHow;
   readonly attempt: number;
   readonly of: number;
   readonly delayMs: number;
@@ -20,93 +27,182 @@ export interface RetryStep {
 }
 
 export interface RetryOptions {
+  /** Tries after the first in this turn. */
   readonly retries: number;
+  /** What is left of them in this conversation. */
+  readonly budget: RetryBudget;
   readonly backoffMs: number;
+  /** The longest wait that a provider may ask for. */
+  readonly allowedWaitMs: number;
   readonly signal: AbortSignal;
   /** The backend allows a second try of an empty turn. */
   readonly retriesEmptyTurn: boolean;
+  /** The backend can be asked to go on after output. */
+  readonly continues: boolean;
   /** Milliseconds that are left for the turn: a wait that does not fit is not begun. */
   readonly leftMs: () => number;
   readonly onRetry: (step: RetryStep) => void;
 }
 
+/** What was tried in this turn so far. */
+export interface Tried {
+  /** Attempts made. */
+  readonly attempts: number;
+  readonly empty: number;
+  readonly continued: boolean;
+}
+
 /** Carries an attempt through p-retry, which knows errors only. */
 class AttemptEnded extends Error {
   readonly decision: Decision;
-  readonly delayMs: number;
-  constructor(decision: Decision, delayMs: number) {
+  readonly step: RetryStep;
+  constructor(decision: Decision, step: RetryStep) {
     super("The attempt did not complete");
     this.name = "AttemptEnded";
     this.decision = decision;
-    this.delayMs = delayMs;
+    this.step = step;
   }
 }
 
-/** Runs attempts until one is the last word. Never rejects unless `attempt` itself does. */
-export async function withRetries(attempt: (n: number) => Promise<Decision>, options: RetryOptions): Promise<Decision> {
-  let emptyTries = 0;
-  let tried = false;
+/**
+ * Runs attempts until one is the last word; `how` is undefined for the first. Never rejects unless `attempt` itself does.
+ * A try is taken from the budget before its wait, and handed back when nothing of it was sent.
+ */
+export async function withRetries(
+  attempt: (n: number, how: RetryHow | undefined) => Promise<Decision>,
+  options: RetryOptions,
+): Promise<Decision> {
+  const { budget, signal } = options;
+  let empty = 0;
+  let next: AttemptEnded | undefined;
+  /** What was said before the agent was asked to go on. */
+  let cut: Decision | undefined;
   let lastWord: Decision | undefined;
   try {
     return await pRetry(
       async (n) => {
-        const decision = await attempt(n);
-        tried = true;
-        const delayMs = decideRetry(decision, n, emptyTries, options);
-        if (delayMs === undefined) return (lastWord = decision);
-        if (decision.kind === "empty") emptyTries += 1;
-        throw new AttemptEnded(decision, delayMs);
+        const how = next?.step.how;
+        if (how === "continue") cut = next?.decision;
+        const ended = await attempt(n, how);
+        if (how !== undefined && isUnsent(ended)) budget.giveBack();
+        const decision = cut === undefined ? ended : decideContinued(cut, ended);
+        const tried = { attempts: n, empty, continued: cut !== undefined };
+        const wait = decideRetry(decision, tried, options);
+        if (wait === undefined) return (lastWord = tellReset(decision, options));
+        const step = {
+          ...wait,
+          attempt: n + 1,
+          of: n + triesLeft(tried, options),
+          reason: reasonOf(decision, wait.how),
+        };
+        if (decision.kind === "empty") empty += 1;
+        next = new AttemptEnded(decision, step);
+        throw next;
       },
       {
         retries: options.retries,
         minTimeout: 0,
-        signal: options.signal,
+        signal,
         // A bug of ours says nothing about what the harness did with the prompt.
         shouldRetry: ({ error }) => error instanceof AttemptEnded,
-        onFailedAttempt: async ({ error, attemptNumber }) => {
+        onFailedAttempt: async ({ error }) => {
           if (!(error instanceof AttemptEnded)) return;
-          const { decision, delayMs } = error;
-          options.onRetry({ attempt: attemptNumber + 1, of: options.retries + 1, delayMs, reason: reasonOf(decision) });
-          await abortableDelay(delayMs, options.signal);
+          budget.take();
+          options.onRetry(error.step);
+          await abortableDelay(error.step.delayMs, signal);
+          if (signal.aborted) budget.giveBack();
         },
       },
     );
   } catch (error) {
-    if (error instanceof AttemptEnded) return error.decision;
     // p-retry throws away what an attempt returns after an abort: that it was aborted is in it already.
     if (lastWord !== undefined) return lastWord;
-    if (options.signal.aborted && tried) return { kind: "cancelled", by: "caller", warnings: [] };
+    if (signal.aborted && next !== undefined) return { kind: "cancelled", by: "caller", warnings: [] };
     throw error;
+  } finally {
+    if (lastWord !== undefined && hasLanded(lastWord)) budget.landed();
   }
 }
 
-/** The wait before the next try in milliseconds, undefined when this is the last word. Pure but for the jitter. */
+/** The next try and the wait before it in milliseconds, undefined when this is the last word. Pure but for the jitter. */
 export function decideRetry(
   decision: Decision,
-  attempt: number,
-  emptyTries: number,
-  options: RetryOptions,
-): number | undefined {
-  if (attempt > options.retries || options.signal.aborted) return undefined;
+  tried: Tried,
+  options: Omit<RetryOptions, "onRetry">,
+): { readonly how: RetryHow; readonly delayMs: number } | undefined {
+  if (triesLeft(tried, options) === 0 || options.signal.aborted) return undefined;
   if (decision.kind === "empty") {
-    const mayTry = options.retriesEmptyTurn && !decision.unreadable && decision.failure === null && emptyTries === 0;
-    return mayTry ? 0 : undefined;
+    const mayTry = options.retriesEmptyTurn && !decision.unreadable && decision.failure === null && tried.empty === 0;
+    return mayTry ? { how: "again", delayMs: 0 } : undefined;
   }
-  if (decision.kind !== "failed" || !isSafeToResend(decision.failure)) return undefined;
-  const { retryAfterMs } = decision.failure;
-  if (retryAfterMs !== undefined && retryAfterMs > MAX_PROVIDER_WAIT_MS) return undefined;
-  const delayMs = retryAfterMs ?? Math.random() * options.backoffMs * 2 ** (attempt - 1);
-  return delayMs < options.leftMs() ? delayMs : undefined;
+  if (decision.kind !== "failed") return undefined;
+  const { failure } = decision;
+  const how = decideHow(failure, tried, options);
+  if (how === undefined || isTooLong(failure, options)) return undefined;
+  const delayMs = failure.retryAfterMs ?? Math.random() * options.backoffMs * 2 ** (tried.attempts - 1);
+  return delayMs < options.leftMs() ? { how, delayMs } : undefined;
 }
 
 /** The one condition of an automatic resend: a transient verdict, and the prompt cannot have done anything. */
 export function isSafeToResend(failure: Failure): boolean {
-  const untouched = failure.replaySafety === "not_sent" || failure.replaySafety === "no_output";
-  return failure.retry === "backoff" && untouched;
+  return failure.retry === "backoff" && isUntouched(failure.replaySafety);
 }
 
-function reasonOf(decision: Decision): string {
-  return decision.kind === "failed" ? decision.failure.title : "The agent ended its turn without an answer";
+/** After output the agent may be asked once to go on; a death or a stall leaves nothing to go on from. */
+function decideHow(failure: Failure, tried: Tried, options: Pick<RetryOptions, "continues">): RetryHow | undefined {
+  if (isSafeToResend(failure)) return "again";
+  const showedOutput = failure.replaySafety === "output_seen" || failure.replaySafety === "tool_started";
+  const mayContinue = options.continues && !tried.continued && failure.retry === "backoff" && showedOutput;
+  return mayContinue ? "continue" : undefined;
+}
+
+/**
+ * What both prompts came to. The second said nothing: the failure of the first stands. The second failed as well: what
+ * the first had shown still forbids a resend.
+ */
+function decideContinued(cut: Decision, later: Decision): Decision {
+  if (later.kind === "empty") return { ...cut, warnings: [...cut.warnings, ...later.warnings] };
+  if (later.kind !== "failed" || cut.kind !== "failed" || !isUntouched(later.failure.replaySafety)) return later;
+  return { ...later, failure: { ...later.failure, replaySafety: cut.failure.replaySafety } };
+}
+
+function isUntouched(replaySafety: ReplaySafety): boolean {
+  return replaySafety === "not_sent" || replaySafety === "no_output";
+}
+
+function isUnsent(decision: Decision): boolean {
+  return decision.kind === "failed" && decision.failure.replaySafety === "not_sent";
+}
+
+/** The model answered, whatever it said. */
+function hasLanded(decision: Decision): boolean {
+  return decision.kind === "completed" || decision.kind === "refused" || decision.kind === "truncated";
+}
+
+function triesLeft(
+  tried: Pick<Tried, "attempts">,
+  { retries, budget }: Pick<RetryOptions, "retries" | "budget">,
+): number {
+  return Math.max(0, Math.min(retries + 1 - tried.attempts, budget.left));
+}
+
+function isTooLong({ retryAfterMs = 0 }: Failure, { allowedWaitMs }: Pick<RetryOptions, "allowedWaitMs">): boolean {
+  return retryAfterMs > Math.min(allowedWaitMs, MAX_TIMER_MS);
+}
+
+/** Nobody waits for it: whoever reads the failure wants to know until when. */
+function tellReset(decision: Decision, options: Pick<RetryOptions, "allowedWaitMs" | "leftMs">): Decision {
+  if (decision.kind !== "failed" || decision.failure.retry !== "backoff") return decision;
+  const { failure } = decision;
+  const { retryAfterMs } = failure;
+  if (retryAfterMs === undefined || failure.resetAt !== undefined) return decision;
+  if (!isTooLong(failure, options) && retryAfterMs < options.leftMs()) return decision;
+  return { ...decision, failure: { ...failure, resetAt: new Date(Date.now() + retryAfterMs).toISOString() } };
+}
+
+function reasonOf(decision: Decision, how: RetryHow): string {
+  const why = decision.kind === "failed" ? decision.failure.title : "The agent ended its turn without an answer";
+  return how === "continue" ? `The agent is asked to go on: ${why}` : why;
 }
 
 function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {

@@ -27,7 +27,7 @@ import type {
   WireTap,
 } from "./ports.ts";
 import { AcpSession } from "./session.ts";
-import type { Session } from "./session.ts";
+import type { Abandoned, Session } from "./session.ts";
 import { SessionRouter } from "./session-router.ts";
 import { requireAskingProcess } from "./tool-gate.ts";
 import { VERSION } from "./version.ts";
@@ -233,6 +233,8 @@ class AcpRuntime implements Runtime {
         log,
         setPaused: (paused: boolean) => (paused ? this.#child.stdout.pause() : this.#child.stdout.resume()),
         abandon: (session: AcpSession) => this.#abandon(session),
+        isAlone: () => this.#router.size <= 1,
+        processes: () => this.#child.processes(),
         stderrTail: () => this.stderrTail(),
       };
       return new AcpSession(link, setup);
@@ -282,9 +284,11 @@ class AcpRuntime implements Runtime {
   }
 
   /** The harness does not answer a cancel: end its tree, unless another session lives there. */
-  #abandon(session: AcpSession): void {
+  async #abandon(session: AcpSession): Promise<Abandoned> {
     this.#router.remove(session);
-    if (this.#router.size === 0) this.kill();
+    if (this.#router.size > 0 && this.#gone === null) return "retired";
+    this.kill();
+    return (await this.#child.stop()) ? "ended" : "left";
   }
 
   #counts(): Record<string, number> {

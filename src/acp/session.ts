@@ -7,11 +7,13 @@ import type { ClassifyContext } from "../errors/verdict.ts";
 import type { Attempt } from "./attempt.ts";
 import { readSessionFailure } from "./air.ts";
 import type { Connection } from "./connection.ts";
+import { EndedTurns } from "./ended-turns.ts";
 import type { Frame } from "./frames.ts";
 import { RecordLatch } from "./latch.ts";
 import { failureFromRecord } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
 import { PermissionDesk, logPermission, readPermissionRequest, rejectAnswer } from "./permissions.ts";
+import type { ProcessIdentity } from "./processes.ts";
 import type { AdvertisedModes, Backend, ExtensionReading, FailureSink, LogSink, PermissionPolicy } from "./ports.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { runTurn } from "./turn-run.ts";
@@ -31,6 +33,12 @@ export interface Session {
   prompt(prompt: string | readonly PromptBlock[], options?: PromptOptions): Turn;
 }
 
+/**
+ * What became of a session whose agent was given up: nothing of its tree is left, something of it could not be ended, or
+ * the process lives on for other sessions and this one is retired.
+ */
+export type Abandoned = "ended" | "left" | "retired";
+
 /** What a session needs of its runtime. */
 export interface SessionLink {
   readonly backend: Backend;
@@ -42,8 +50,12 @@ export interface SessionLink {
   readonly log: LogSink | undefined;
   /** Stops and starts reading the child's stdout. */
   readonly setPaused: (paused: boolean) => void;
-  /** The harness ignored a cancel: end its tree if nobody else lives there. */
-  readonly abandon: (session: AcpSession) => void;
+  /** The harness ignored a cancel, or died of it: end its tree if nobody else lives there. Resolves when that is done; never rejects. */
+  readonly abandon: (session: AcpSession) => Promise<Abandoned>;
+  /** No other session lives in the process. */
+  readonly isAlone: () => boolean;
+  /** What the agent has started and is still alive. */
+  readonly processes: () => readonly ProcessIdentity[];
   /** Redacted end of stderr. */
   readonly stderrTail: () => string;
 }
@@ -66,6 +78,7 @@ export class AcpSession implements Session {
   readonly setup: SessionSetup;
   readonly latch = new RecordLatch();
   readonly tools = new ToolCalls();
+  readonly endedTurns = new EndedTurns();
   readonly context: ClassifyContext;
   /** The attempt that frames belong to now. */
   attempt: Attempt | undefined;
@@ -106,8 +119,9 @@ export class AcpSession implements Session {
   update(params: Frame): void {
     const { update } = params;
     if (!isObject(update)) return;
-    if (this.attempt !== undefined && !this.attempt.ended) this.attempt.update(update);
-    else this.#late(update);
+    const { attempt } = this;
+    if (attempt === undefined || attempt.ended || this.endedTurns.claims(update)) this.#late(update);
+    else attempt.update(update);
   }
 
   extension(reading: ExtensionReading): void {
@@ -135,6 +149,7 @@ export class AcpSession implements Session {
   /** Belongs to the turn that has ended: not its text, not activity of the next. Records are still news. */
   #late(update: Frame): void {
     this.lateFrames += 1;
+    this.endedTurns.add(update);
     if (update["sessionUpdate"] === "tool_call" || update["sessionUpdate"] === "tool_call_update")
       this.tools.apply(update);
     const reading = readSessionFailure(update["_meta"]);
@@ -151,6 +166,8 @@ export class AcpSession implements Session {
     // Asked after our own cancel: nobody will look at it any more.
     if (attempt.override !== undefined) return { action: "cancel", denied: false };
     const release = attempt.hold();
+    // Withdrawn, expired or closed: a policy that does not notice must not stop the clocks for the rest of the turn.
+    signal.addEventListener("abort", release, { once: true });
     try {
       const { permissions } = this.link;
       if (permissions !== undefined) return await permissions(request, signal);

@@ -48,6 +48,11 @@ export class ToolCalls {
     return this.#calls.get(toolCallId);
   }
 
+  /** The calls that are kept, of all turns so far. */
+  get ids(): Iterable<string> {
+    return this.#calls.keys();
+  }
+
   /** How many calls are in flight. */
   get running(): number {
     return this.#running.size;

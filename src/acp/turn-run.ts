@@ -14,16 +14,24 @@ import { endingOf } from "./death.ts";
 import { isObject } from "./frames.ts";
 import { makeFailure, plainVerdict } from "./make-failure.ts";
 import { readUsage, str } from "./normalize.ts";
-import { decideOutcome } from "./outcome.ts";
+import { endLeftovers } from "./leftovers.ts";
+import { decideOutcome, ownWarning } from "./outcome.ts";
 import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
-import { BACKOFF_MS, withRetries } from "./retry.ts";
-import type { AcpSession } from "./session.ts";
+import { ALLOWED_WAIT_MS, BACKOFF_MS, withRetries } from "./retry.ts";
+import type { RetryHow } from "./retry.ts";
+import { createRetryBudget } from "./retry-budget.ts";
+import type { Abandoned, AcpSession } from "./session.ts";
 import { TurnChannel } from "./turn.ts";
 import { newTurnId } from "./turn-id.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnTimeouts, Usage } from "./types.ts";
 
 /** Tries after the first, unless the caller says otherwise. */
 const DEFAULT_RETRIES = 3;
+/** What the person must know when a stop was not confirmed. */
+const UNCONFIRMED: Readonly<Record<Exclude<Abandoned, "ended">, string>> = {
+  retired: "The agent did not confirm that it stopped; the session was given up, and the turn may still be at work",
+  left: "The agent was ended, but something that it had started could not be; it may still be at work",
+};
 /** The longest word of the protocol is `max_turn_requests`. */
 const MAX_STOP_REASON_CHARS = 100;
 
@@ -48,6 +56,8 @@ class TurnRun {
   readonly #clocks: TurnClocks;
   /** Fires on the caller's abort and on a deadline: no further attempt begins. */
   readonly #stop = new AbortController();
+  /** Fires when the grace is over, or the caller has no more patience: nothing is waited for that can be ended. */
+  readonly #hard = new AbortController();
   readonly #id = newTurnId();
   #endWait: (() => void) | undefined;
   #endPause: (() => void) | undefined;
@@ -57,6 +67,10 @@ class TurnRun {
   #stopReason: string | null = null;
   #usage: Usage | null = null;
   #timeout: Ending | undefined;
+  #stopRequests = 0;
+  #abandoned: Promise<Abandoned> | undefined;
+  /** There was an answer before the agent was asked to go on. */
+  #shown = false;
 
   constructor(session: AcpSession, blocks: readonly PromptBlock[], options: PromptOptions, onDone: () => void) {
     this.#onDone = onDone;
@@ -69,17 +83,18 @@ class TurnRun {
       id: this.#id,
       whenUnread: options.whenUnread ?? "join",
       onPause: (paused) => this.#pause(paused),
-      onCancel: () => this.#cancel({ type: "aborted" }),
+      onCancel: () => this.#stopRequested(),
     });
   }
 
   async run(): Promise<void> {
     const { signal } = this.#options;
-    const onAbort = (): void => this.#cancel({ type: "aborted" });
+    const onAbort = (): void => this.#stopRequested();
     signal?.addEventListener("abort", onAbort, { once: true });
     this.#announce();
     try {
       const decision = signal?.aborted === true ? ABORTED : await this.#withRetries();
+      if (this.#stop.signal.aborted) await this.#standstill();
       this.#finish(decision);
     } catch (error) {
       // A bug of ours ends the turn as failed; it never leaves a turn unsettled.
@@ -108,11 +123,16 @@ class TurnRun {
   }
 
   #withRetries(): Promise<Decision> {
-    return withRetries((n) => this.#once(n), {
-      retries: this.#options.retries ?? DEFAULT_RETRIES,
+    const { retries = DEFAULT_RETRIES, budget = createRetryBudget(retries) } = this.#options;
+    const { backend } = this.#session.link;
+    return withRetries((n, how) => this.#once(n, how), {
+      retries,
+      budget,
       backoffMs: this.#options.backoffMs ?? BACKOFF_MS,
+      allowedWaitMs: this.#options.allowedWaitMs ?? ALLOWED_WAIT_MS,
       signal: this.#stop.signal,
-      retriesEmptyTurn: this.#session.link.backend.retriesEmptyTurn,
+      retriesEmptyTurn: backend.retriesEmptyTurn,
+      continues: backend.continuePrompt !== undefined,
       leftMs: () => this.#clocks.wallLeftMs,
       onRetry: (step) => {
         this.#endWait = this.#clocks.hold();
@@ -127,9 +147,15 @@ class TurnRun {
   }
 
   /** One prompt handed over, until it is answered or cannot be any more. */
-  #once(attemptNumber: number): Promise<Decision> {
+  #once(attemptNumber: number, how: RetryHow | undefined): Promise<Decision> {
+    // The wait before it is over: nothing is sent that was stopped meanwhile.
+    if (this.#stop.signal.aborted) return Promise.resolve(ABORTED);
     const session = this.#session;
     const { link } = session;
+    const { continuePrompt } = link.backend;
+    const isContinued = how === "continue" && continuePrompt !== undefined;
+    const from = isContinued ? this.#attempt : undefined;
+    this.#shown ||= from?.answer.visible ?? false;
     this.#endWait?.();
     this.#clocks.beginAttempt();
     session.latch.beginTurn();
@@ -143,6 +169,7 @@ class TurnRun {
         tools: session.tools,
         clocks: this.#clocks,
         keepText: this.#options.keepText ?? true,
+        from,
         emit: (event) => this.channel.emit(event),
         onRecord: (failure) => this.#sink(failure),
         onPermissionNeeded: (ending) => this.#cancel(ending),
@@ -153,7 +180,7 @@ class TurnRun {
       this.#attempts += 1;
       link.connection.send(
         "session/prompt",
-        { sessionId: session.id, prompt: this.#blocks },
+        { sessionId: session.id, prompt: isContinued ? [{ type: "text", text: continuePrompt }] : this.#blocks },
         { onHandedOver: () => (attempt.handedOver = true) },
         (answer) => {
           try {
@@ -167,15 +194,16 @@ class TurnRun {
   }
 
   #answered(attempt: Attempt, answer: RpcAnswer): void {
-    if ("error" in answer) {
-      attempt.end(
-        answer.error instanceof RpcError
-          ? { type: "rpc_error", error: answer.error }
-          : endingOf(answer.error, attempt.lastHeard),
-      );
+    const isFrame = !("error" in answer) || answer.error instanceof RpcError;
+    if (attempt.ended) {
+      if (isFrame) this.#session.lateFrames += 1;
       return;
     }
-    attempt.handedOver = true;
+    attempt.handedOver ||= isFrame;
+    if ("error" in answer) {
+      this.#rejected(attempt, answer.error);
+      return;
+    }
     const result = isObject(answer.result) ? answer.result : {};
     const terminal = readSessionFailure(result["_meta"]);
     const stopReason = str(result["stopReason"]);
@@ -185,6 +213,23 @@ class TurnRun {
     attempt.end({ type: "result", stopReason: this.#stopReason ?? undefined, terminal });
   }
 
+  #rejected(attempt: Attempt, error: Error): void {
+    if (error instanceof RpcError) {
+      attempt.end({ type: "rpc_error", error });
+      return;
+    }
+    // It died of the cancel: what it had started may live on for a moment.
+    if (attempt.override !== undefined) this.#abandoned = this.#session.link.abandon(this.#session);
+    attempt.end(endingOf(error, attempt.lastHeard));
+  }
+
+  /** The caller's stop: soft, and on the second time at once. */
+  #stopRequested(): void {
+    this.#stopRequests += 1;
+    if (this.#stopRequests === 1) this.#cancel({ type: "aborted" });
+    else this.#escalate();
+  }
+
   /** Soft first: open questions are closed, the harness is told, and has a grace to answer; then its tree is ended. */
   #cancel(ending: Ending): void {
     const attempt = this.#attempt;
@@ -192,16 +237,40 @@ class TurnRun {
     if (attempt === undefined || attempt.ended || attempt.override !== undefined) return;
     attempt.override = ending;
     this.#session.closePermissions();
+    this.#session.link.connection.notify("session/cancel", { sessionId: this.#session.id });
+    this.#grace = setTimeout(() => this.#escalate(), this.#timeouts.cancelGraceMs);
+  }
+
+  #escalate(): void {
+    this.#hard.abort();
+    const attempt = this.#attempt;
+    if (attempt?.override === undefined || attempt.ended) return;
+    clearTimeout(this.#grace);
+    attempt.end(attempt.override);
+    this.#abandoned = this.#session.link.abandon(this.#session);
+  }
+
+  /** Nobody is told "stopped" while the turn can still do something: that is waited out, or said. */
+  async #standstill(): Promise<void> {
     const { link } = this.#session;
-    link.connection.notify("session/cancel", { sessionId: this.#session.id });
-    this.#grace = setTimeout(() => {
-      if (attempt.ended) return;
-      attempt.end(ending);
-      link.abandon(this.#session);
-    }, this.#timeouts.cancelGraceMs);
+    const abandoned = await this.#abandoned;
+    if (abandoned === "ended") return;
+    if (abandoned !== undefined) this.#warn(`cancel-${abandoned}`, UNCONFIRMED[abandoned]);
+    const commands = this.#attempt?.openCommands ?? [];
+    if (commands.length === 0) return;
+    const options = { commands, processes: link.processes, isAlone: link.isAlone(), hurry: this.#hard.signal };
+    for (const text of await endLeftovers(options)) this.channel.emit({ type: "notice", from: "ostler", text });
+  }
+
+  #warn(rule: string, title: string): void {
+    const failure = ownWarning(this.#facts(), rule, title);
+    this.#attempt?.warnings.set(failure.id, failure);
+    this.#tell("warning", failure);
   }
 
   #expire(clock: ClockName): void {
+    // What stopped the turn first is how it ended.
+    if (this.#stop.signal.aborted) return;
     this.#timeout = deadlineEnding(clock, this.#timeouts, this.#attempt?.lastHeard ?? "nothing");
     this.#cancel(this.#timeout);
   }
@@ -223,17 +292,18 @@ class TurnRun {
   #finish(decided: Decision, bug?: unknown): void {
     const attempt = this.#attempt;
     const decision = attempt?.answer.isCut === true && decided.kind === "completed" ? this.#tooLong(decided) : decided;
-    const { link, latch, tools, id } = this.#session;
+    const { link, latch, tools, endedTurns, id } = this.#session;
     tools.forgetRunning();
+    endedTurns.addIds(tools.ids, attempt?.messageIds ?? []);
     if (decision.kind === "completed") latch.succeed();
     const failure = "failure" in decision ? decision.failure : null;
     const warnings = [...(attempt?.warnings.values() ?? []), ...decision.warnings].filter(
       (warning) => warning.id !== failure?.id,
     );
-    const onlyWords = decision.kind === "completed" && attempt?.facts().output === false;
+    const onlyWords = decision.kind === "completed" && !this.#shown && attempt?.facts().output === false;
     const base = {
       text: (onlyWords ? attempt.adapterWords.join("") : attempt?.answer.text) ?? "",
-      partial: decision.kind !== "completed" && (attempt?.answer.visible ?? false),
+      partial: decision.kind !== "completed" && (this.#shown || (attempt?.answer.visible ?? false)),
       sessionId: id,
       stopReason: this.#stopReason,
       warnings,

@@ -38,6 +38,7 @@ export const codexBackend: Backend = {
   toolGate: () => "by_mode",
   // Its silent refusal is an empty turn, and repeats (recording refusal-content).
   retriesEmptyTurn: false,
+  leavesCancelledCommands: true,
   isAdapterWords: (update, afterSystemError) => afterSystemError && update["messageId"] === undefined,
 };
 

@@ -15,6 +15,7 @@ export const genericHabits: Omit<Backend, "id" | "label"> = {
   toolGate: () => "unknown",
   sessionsPerRuntime: 1,
   retriesEmptyTurn: true,
+  leavesCancelledCommands: false,
   isAdapterWords: () => false,
   refusesAfterCancelledPermission: false,
   readExtension: () => undefined,

@@ -95,6 +95,7 @@ test.concurrent("the second try may answer", async () => {
   expect(events.filter(({ type }) => type === "retry")).toEqual([
     {
       type: "retry",
+      how: "again",
       by: "ostler",
       attempt: 2,
       of: 4,
