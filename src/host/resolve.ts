@@ -61,7 +61,7 @@ export function resolveCommand(options: {
 }): Resolution {
   const { backend, cwd, env, paths } = options;
   if (backend === "demo" && options.command === undefined) {
-    const found = demoCommand();
+    const found = demoCommand(paths);
     return { found, at: found.args[0] ?? found.file };
   }
   const builtIn = Object.hasOwn(BUILT_IN_COMMANDS, backend) ? BUILT_IN_COMMANDS[backend] : undefined;

@@ -9,9 +9,11 @@ import { COMMANDS, sceneFor } from "./commands.ts";
 import { FAILURE_RECORDS_META, negotiatesFailureRecords } from "./failure-records.ts";
 import type { DemoSession } from "./session.ts";
 import { configOptions, createSession, describeSession, MODELS, MODES } from "./session.ts";
+import { loadSession, readSessionFolder, saveSession } from "./session-files.ts";
 import { DemoTurn } from "./turn.ts";
 
 const sessions = new Map<string, DemoSession>();
+const folder = readSessionFolder(process.argv);
 let failureRecords = false;
 
 const connection = agent({ name: "ostler-demo" })
@@ -114,12 +116,14 @@ async function prompt(session: DemoSession, blocks: PromptRequest["prompt"], cli
     session.running = undefined;
     session.updatedAt = new Date();
     session.history.push({ from: "user", text }, { from: "agent", text: turn.text });
+    if (folder !== undefined) saveSession(folder, session);
   }
 }
 
 function sessionOf({ sessionId }: { readonly sessionId: string }): DemoSession {
-  const session = sessions.get(sessionId);
+  const session = sessions.get(sessionId) ?? (folder === undefined ? undefined : loadSession(folder, sessionId));
   if (session === undefined) throw RequestError.sessionNotFound(sessionId);
+  sessions.set(sessionId, session);
   return session;
 }
 

@@ -1,4 +1,4 @@
-/** Sessions of the demo agent. They live in the memory of its process and end with it. */
+/** Sessions of the demo agent. They live in the memory of its process; `session-files.ts` keeps what was said. */
 import { randomUUID } from "node:crypto";
 import type { NewSessionResponse, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk/unstable";
 

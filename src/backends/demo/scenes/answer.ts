@@ -10,17 +10,17 @@ const PIECES_PER_SECOND = 4;
 
 /** A prompt without a command: a friendly answer that says what was asked. */
 export async function answer(turn: DemoTurn): Promise<void> {
-  const { prompt, attachments } = turn.options;
+  const { prompt, attachments, session } = turn.options;
   await turn.think("There is no model behind me, so I answer with what I was asked.");
   if (prompt.startsWith("/")) {
     await turn.stream(`I do not know the command ${prompt.split(/\s/, 1)[0]}. Ask for /help to see what I can show.`);
     return;
   }
-  const line = prompt.split("\n", 1)[0] ?? "";
-  const asked = line.length > MAX_ECHO_CHARS ? `${line.slice(0, MAX_ECHO_CHARS)}…` : line;
   const attached = attachments === 0 ? "" : ` and attached ${attachments === 1 ? "one item" : `${attachments} items`}`;
+  const earlier = session.history.findLast(({ from }) => from === "user")?.text;
+  const before = earlier === undefined ? "" : `, and before that "${quoted(earlier)}"`;
   await turn.stream(
-    `Hello! You asked: "${asked}"${attached}. I am the demo agent: no model thinks here, ` +
+    `Hello${earlier === undefined ? "" : " again"}! You asked: "${quoted(prompt)}"${attached}${before}. I am the demo agent: no model thinks here, ` +
       "but every step between you and me is real. Ask for /help to see what I can show.",
   );
 }
@@ -73,6 +73,11 @@ export async function retry(turn: DemoTurn): Promise<void> {
 export async function warn(turn: DemoTurn): Promise<void> {
   await turn.notice({ category: "unknown", title: "The demo agent warns that nothing is wrong" });
   await turn.stream("There was a warning beside this answer, and the answer is complete all the same.");
+}
+
+function quoted(text: string): string {
+  const line = text.split("\n", 1)[0] ?? "";
+  return line.length > MAX_ECHO_CHARS ? `${line.slice(0, MAX_ECHO_CHARS)}…` : line;
 }
 
 function readNumber(text: string, fallback: number, max: number): number {

@@ -1,0 +1,48 @@
+/** Where the demo agent keeps what was said, so that a later process can go on: one file per session, scrubbed. */
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { redact } from "../../errors/redact.ts";
+import { createSession } from "./session.ts";
+import type { DemoSession } from "./session.ts";
+
+/** The argument that names the folder; without it nothing outlives the process. */
+const FOLDER_ARGUMENT = "--sessions=";
+const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The oldest are dropped: a demonstration is not an archive. */
+const MAX_SESSIONS = 50;
+const MAX_MESSAGES = 200;
+
+/** The folder that these arguments name. */
+export function readSessionFolder(args: readonly string[]): string | undefined {
+  return args.find((arg) => arg.startsWith(FOLDER_ARGUMENT))?.slice(FOLDER_ARGUMENT.length);
+}
+
+/** Keeps a session. What cannot be written is forgotten with the process. */
+export function saveSession(folder: string, { id, cwd, history, modeId, modelId }: DemoSession): void {
+  const kept = history.slice(-MAX_MESSAGES).map(({ from, text }) => ({ from, text: redact(text) }));
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, `${id}.json`), JSON.stringify({ cwd, history: kept, modeId, modelId }), { mode: 0o600 });
+    dropOldest(folder);
+  } catch {
+    // The next process says that it does not know the session.
+  }
+}
+
+/** A session of an earlier process; undefined when there is none that can be read. */
+export function loadSession(folder: string, id: string): DemoSession | undefined {
+  if (!SESSION_ID.test(id)) return undefined;
+  try {
+    const { cwd, history, modeId, modelId }: DemoSession = JSON.parse(readFileSync(join(folder, `${id}.json`), "utf8"));
+    return { ...createSession(cwd), id, history: [...history], modeId, modelId };
+  } catch {
+    return undefined;
+  }
+}
+
+function dropOldest(folder: string): void {
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  if (files.length <= MAX_SESSIONS) return;
+  const byAge = files.toSorted((a, b) => statSync(a).mtimeMs - statSync(b).mtimeMs);
+  for (const file of byAge.slice(0, files.length - MAX_SESSIONS)) rmSync(file, { force: true });
+}
