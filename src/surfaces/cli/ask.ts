@@ -72,7 +72,8 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
   if (interrupt.bug !== undefined && outcome.kind === "cancelled")
     outcome = outcomeWithoutTurn(failureFor(interrupt.bug), outcome.durationMs, interrupt.bug);
   const exitCode = unusable?.exitCode ?? exitCodeOf(outcome, run);
-  if (broken === undefined) present(run, outcome, exitCode, unusable !== undefined);
+  const isSaidByCaller = unusable !== undefined || interrupt.bug !== undefined;
+  if (broken === undefined) present(run, outcome, exitCode, isSaidByCaller);
   interrupt.expectEnd();
   io.log.onBroken = sayAtOnce;
   await Promise.all([flushed(terminal, interrupt), resources.disposeAsync()]);
@@ -106,11 +107,14 @@ function present(
   { request, presenter, terminal, backend, words }: Run,
   outcome: TurnOutcome,
   exitCode: number,
-  isUsage: boolean,
+  isSaidByCaller: boolean,
 ): void {
-  // A usage error is one sentence, said by the caller; only a program needs the result line as well.
-  if (isUsage && (request.format === "text" || request.format === "quiet")) return;
-  if (request.options.verbose && outcome.cause !== undefined && !isUsage) {
+  // A usage error and a crash are one sentence, said by the caller; only a program needs the result line as well.
+  if (isSaidByCaller && (request.format === "text" || request.format === "quiet")) {
+    terminal.endAnswer();
+    return;
+  }
+  if (request.options.verbose && outcome.cause !== undefined && !isSaidByCaller) {
     for (const line of describeCauses(outcome.cause)) terminal.say(line, "dim");
   }
   const deniedByPolicy = exitCode === EXIT.permissionDenied && outcome.denied.length > 0;

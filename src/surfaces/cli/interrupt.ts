@@ -56,10 +56,8 @@ export class Interrupt implements Disposable {
 
   #crash(bug: Error): void {
     this.#bug = bug;
-    try {
-      this.kill(bug);
-    } finally {
-      this.#controller.abort();
-    }
+    // The turn ends for the bug first; the abort is for what is not a turn.
+    setImmediate(() => this.#controller.abort());
+    this.kill(bug);
   }
 }
