@@ -5,7 +5,9 @@ import type { Finding } from "./finding.ts";
 import { inspectBackend } from "./inspect-backend.ts";
 import type { BackendReport, InspectOptions } from "./inspect-backend.ts";
 import { inspectOwnNode } from "./inspect-node.ts";
-import { inspectStateFolder, inspectStore } from "./inspect-state.ts";
+import { inspectLeftovers } from "./inspect-restarts.ts";
+import { inspectStateFolder } from "./inspect-state.ts";
+import { inspectStore } from "./inspect-store.ts";
 import { ostlerPaths, shortPath } from "./paths.ts";
 import { installCommand } from "./resolve.ts";
 
@@ -47,6 +49,7 @@ async function inspectMachine({ loaded, env, smoke = false }: InspectOptions): P
     inspectOwnNode(),
     inspectStateFolder(paths, { env, tries: smoke }),
     ...(await inspectStore(paths, env)),
+    ...inspectLeftovers(paths),
     fine("config", sources.length === 0 ? "defaults, no file" : files),
     ...warnings.map((warning) => remark("config", warning, `Correct it there: docs/config.md lists every key`)),
   ];

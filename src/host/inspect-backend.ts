@@ -15,6 +15,7 @@ import { inspectGate } from "./inspect-gate.ts";
 import { inspectLogin, loginCommand } from "./inspect-login.ts";
 import { inspectAgentNode, isNodeProgram } from "./inspect-node.ts";
 import { inspectFound, inspectMissing } from "./inspect-program.ts";
+import { inspectPark } from "./inspect-restarts.ts";
 import { inspectStart, startOnce } from "./inspect-start.ts";
 import { packageOf } from "./installed-adapter.ts";
 import { isInstallable } from "./install.ts";
@@ -138,6 +139,7 @@ async function inspectTarget(
 ): Promise<{ readonly findings: readonly Finding[]; readonly version?: string }> {
   const { name, backend, settings, environments, where, found, at, program } = target;
   const { loaded, env, cwd, smoke = false, signal } = options;
+  const paths = ostlerPaths(env);
   const whenStopped = signal === undefined ? {} : { signal };
   const install = installCommand(name);
   const { finding, interpreter } = inspectFound(found.file, { install, setting: where("command"), env });
@@ -159,7 +161,7 @@ async function inspectTarget(
   const version = await versionOf(target, isRunnable ? whenStopped : undefined);
   const findings = [fine("program", shortPath(at, env)), ...node];
   if (adapter !== undefined) {
-    findings.push(...inspectAdapter({ adapter, program, environment: environments.ask, paths: ostlerPaths(env), env }));
+    findings.push(...inspectAdapter({ adapter, program, environment: environments.ask, paths, env }));
   } else if (version !== undefined) findings.push(fine("version", version));
   const known = version === undefined ? {} : { version };
   if (!isRunnable) return { findings, ...known };
@@ -168,12 +170,15 @@ async function inspectTarget(
   const { approve, gate: required } = loaded.config;
   const { mode, command } = settings;
   const gate = inspectGate({ backend, args: found.args, mode, approve, isRequired: required === "required", where });
-  const start =
-    smoke && gate.ok ? await startOnce(name, { loaded, env, cwd, ...whenStopped, ...timeoutOf(options) }) : undefined;
+  const parks = inspectPark(name, { restart: loaded.config.restart, at, found, cwd, paths });
+  const isStarted = smoke && gate.ok && parks.length === 0;
+  const start = isStarted
+    ? await startOnce(name, { loaded, env, cwd, ...whenStopped, ...timeoutOf(options) })
+    : undefined;
   const fix = loginCommand(profile, { command: found, at, loginHint, cwd, env });
   const hints = readLoginHints(profile, environments.ask);
   if (name !== "demo") findings.push(...inspectLogin({ profile, label, hints, start, fix }));
-  findings.push(gate);
+  findings.push(gate, ...parks);
   if (start !== undefined) {
     const started = [found.file, ...found.args];
     findings.push(...inspectStart(start, { name, isConfigured: command !== undefined, where, command: started, env }));

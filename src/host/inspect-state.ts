@@ -1,9 +1,8 @@
-/** Whether Ostler can keep its state: the folder, the store in it, and what earlier runs left there. */
+/** Whether Ostler can keep its state. */
 import {
   accessSync,
   chmodSync,
   constants,
-  existsSync,
   lstatSync,
   mkdirSync,
   rmSync,
@@ -130,26 +129,4 @@ function isThere(path: string): boolean {
 function isFull(folder: string): boolean {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize < MIN_FREE_BYTES;
-}
-
-/** Whether the store of sessions can be read; nothing when there is none. */
-export async function inspectStore({ state }: Pick<Paths, "state">, env: NodeJS.ProcessEnv): Promise<Finding[]> {
-  const file = join(state, "store.sqlite");
-  if (!existsSync(file)) return [];
-  const name = shortPath(file, env);
-  const aside = shellLine(["mv", file, `${file}.damaged`], env);
-  try {
-    const { DatabaseSync } = await import("node:sqlite");
-    const database = new DatabaseSync(file, { readOnly: true });
-    try {
-      const [first] = database.prepare("PRAGMA quick_check(1)").all();
-      const verdict = String(Object.values(first ?? {})[0]);
-      return verdict === "ok" ? [fine("store", name)] : [wrong("store", `${name} is damaged: ${verdict}`, aside)];
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return [wrong("store", `${name} cannot be read: ${why}`, aside)];
-  }
 }

@@ -1,6 +1,8 @@
 /** A home folder made for one run of `ostler doctor`: fake programs, laid out as npm and people lay them out. */
 import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { CrashFiles, identifyProgram } from "../../../src/host/crash-ledger.ts";
+import { ostlerPaths } from "../../../src/host/paths.ts";
 import { TESTED_ADAPTERS } from "../../../src/host/tested-adapters.ts";
 import type { Scenario } from "../../fixtures/agents/scenario.ts";
 import { newFolder, run } from "./run-main.ts";
@@ -103,6 +105,16 @@ export class World {
   /** An agent that `node` runs, for backends of the configuration. */
   agent(name: string, scenario: Scenario = {}): this {
     return this.file(name, script(scenario), 0o755);
+  }
+
+  /** As the supervisor writes them down; the file in `bin` must be there already. */
+  crashes(backend: string, count: number, { title, stderr }: { title: string; stderr: string }): this {
+    const at = this.path(`bin/${backend}-acp`);
+    const program = identifyProgram(at, { args: [] }, this.home);
+    const files = new CrashFiles(ostlerPaths(this.env));
+    for (let nth = 0; nth < count; nth += 1)
+      files.add(backend, { at: Date.now() + nth, livedMs: 0, program, title, stderr });
+    return this;
   }
 
   doctor(...argv: string[]): Promise<Ran> {

@@ -4,6 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
+import { thisSystem } from "../../../src/host/this-process.ts";
 import type { Scenario } from "../../fixtures/agents/scenario.ts";
 import { processesIn } from "../../fixtures/agents/scenario.ts";
 import { SIGNED_IN, SIGNED_OUT, World } from "./doctor-world.ts";
@@ -540,6 +541,22 @@ const STATE_ROWS: Row[] = [
     mends: true,
   },
   {
+    from: "a store of a newer version",
+    world: (world) => {
+      healthy(world).folder("ostler/state", 0o700);
+      const store = new DatabaseSync(world.path("ostler/state/store.sqlite"));
+      store.exec("PRAGMA user_version = 9999");
+      store.close();
+      return world;
+    },
+    argv: codex,
+    says: [
+      "✗ ~/ostler/state/store.sqlite was written by a newer Ostler",
+      "→ Update Ostler, or set OSTLER_HOME to another folder",
+    ],
+    never: ["mv "],
+  },
+  {
     from: "a folder and a store that are fine, tried",
     world: (world) => {
       healthy(world).folder("ostler/state", 0o700);
@@ -559,6 +576,48 @@ const STATE_ROWS: Row[] = [
     argv: codex,
     says: ["✓ state folder ~/ostler/state"],
     never: ["✗", "written"],
+    exitCode: 0,
+  },
+];
+
+const CRASH_ROWS: Row[] = [
+  {
+    from: "five crashes within a minute: it is not started, and what it said is told",
+    world: (world) => {
+      healthy(world);
+      return world.crashes("codex", 5, { title: "Codex exited with code 1: no room", stderr: "starting\nno room" });
+    },
+    argv: smoke,
+    says: [
+      "✗ Parked after 5 crashes within 60 s: Codex exited with code 1: no room",
+      "| starting",
+      "→ ostler backends resume codex",
+    ],
+    never: ["opens a session"],
+  },
+  {
+    from: "four crashes are no reason",
+    world: (world) => healthy(world).crashes("codex", 4, { title: "Codex exited with code 1", stderr: "" }),
+    argv: codex,
+    says: [],
+    never: ["✗", "Parked"],
+    exitCode: 0,
+  },
+  {
+    from: "crashes of another backend",
+    world: (world) => healthy(world).crashes("claude", 9, { title: "Claude Agent exited", stderr: "" }),
+    argv: codex,
+    says: [],
+    never: ["✗", "Parked"],
+    exitCode: 0,
+  },
+  {
+    from: "agents of an Ostler that was killed",
+    world: (world) =>
+      healthy(world).folder("ostler/state", 0o700).file(`ostler/state/leases/${thisSystem()}/999999-1/7.json`, "{}"),
+    argv: codex,
+    says: ["! An agent was left by an Ostler that was killed; the next ask ends what is left"],
+    never: ["✗"],
     exitCode: 0,
   },
 ];
@@ -613,6 +672,7 @@ test.each([
   ...START_ROWS,
   ...GATE_ROWS,
   ...STATE_ROWS,
+  ...CRASH_ROWS,
   ...WHOLE_ROWS,
 ])("$from", async ({ world: make, argv, says, never = [], exitCode = 1, mends }) => {
   const world = make(new World());
