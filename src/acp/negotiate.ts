@@ -26,6 +26,35 @@ export function initializeParams(backend: Backend, version: string): unknown {
   };
 }
 
+/** What an agent said in `initialize` that it can do. Not said = cannot. */
+export interface AgentCapabilities {
+  /** `session/load`: a session of an earlier process, its updates replayed. */
+  readonly load: boolean;
+  /** `session/resume`: the same without the replay. */
+  readonly resume: boolean;
+  /** `session/close`. */
+  readonly close: boolean;
+  /** Takes images in a prompt. */
+  readonly image: boolean;
+  /** Takes the text of files in a prompt; undefined = not said, and most agents do. */
+  readonly embeddedContext: boolean | undefined;
+}
+
+/** Reads the result of `initialize`, leniently: what is missing or of a wrong type was not said. */
+export function readAgentCapabilities(result: unknown): AgentCapabilities {
+  const agent = objectAt(result, "agentCapabilities");
+  const sessions = objectAt(agent, "sessionCapabilities");
+  const prompts = objectAt(agent, "promptCapabilities");
+  const { embeddedContext } = prompts;
+  return {
+    load: agent["loadSession"] === true,
+    resume: isObject(sessions["resume"]),
+    close: isObject(sessions["close"]),
+    image: prompts["image"] === true,
+    embeddedContext: typeof embeddedContext === "boolean" ? embeddedContext : undefined,
+  };
+}
+
 /** One select option of a session (`configOptions`), flattened from its groups. */
 export interface ConfigOption {
   readonly id: string;
@@ -86,6 +115,11 @@ export function optionSetting(configId: string, value: string): Setting {
 export function knownModels(info: SessionInfo): readonly string[] {
   const option = modelOption(info.options);
   return [...new Set([...(option?.values ?? []), ...info.models])];
+}
+
+function objectAt(parent: unknown, key: string): Frame {
+  const value = isObject(parent) ? parent[key] : undefined;
+  return isObject(value) ? value : {};
 }
 
 function modelOption(options: readonly ConfigOption[]): ConfigOption | undefined {

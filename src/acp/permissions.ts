@@ -67,6 +67,11 @@ export class PermissionDesk {
     for (const id of this.#open.keys()) this.#settle(id, CANCELLED);
   }
 
+  /** Answers everything that is open with a no: nobody will look at it any more. */
+  rejectAll(reason: string): void {
+    for (const [id, { request }] of this.#open) this.#settle(id, rejectAnswer(request, reason));
+  }
+
   #expire(id: string | number, request: PermissionRequest): void {
     this.#settle(id, rejectAnswer(request, `Nobody answered within ${this.#options.permissionMs / 1000} s`));
   }

@@ -1,5 +1,6 @@
 /** What the ACP layer needs from the layers above it: a backend, a permission policy, a place for failures. */
 import type { Failure, FailureKind, Profile, RefusalInfo } from "../errors/failure.ts";
+import type { AgentCapabilities } from "./negotiate.ts";
 import type { ProcessIdentity } from "./processes.ts";
 import type { PermissionAnswer, PermissionRequest, TurnEventBody } from "./types.ts";
 
@@ -60,14 +61,23 @@ export interface Backend {
   loginFromEnv(env: Readonly<Record<string, string>>, methods: readonly string[]): EnvLogin | undefined;
   /** `_meta` of `session/new` and `session/load`. */
   sessionMeta(approval: Approval): Readonly<Record<string, unknown>> | undefined;
+  /** `_meta` of `session/load` besides that of {@link sessionMeta}, from the child's environment. */
+  loadMeta(sessionId: string, env: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> | undefined;
+  /** How many sessions one process may serve at a time; 1 where nobody knows. */
+  readonly sessionsPerRuntime: number;
+  /** The request that ends a session and keeps its record; undefined = the agent has none. */
+  closeRequest(
+    sessionId: string,
+    agent: AgentCapabilities,
+  ): { readonly method: string; readonly params: object } | undefined;
+  /** Whether an update of a session only repeats an earlier turn (kiro V3 marks them). */
+  isReplay(update: Readonly<Record<string, unknown>>): boolean;
   /** The mode to set before the first prompt so that the harness asks; undefined = nothing to set. */
   modeToSet(modes: AdvertisedModes | undefined, approval: Approval): string | undefined;
   /** Whether the mode asks before it acts; undefined = not known. */
   modeAsks(modeId: string): boolean | undefined;
   /** Whether an agent started with these arguments asks before its tools run; `by_mode`: `modeAsks` says it. */
   toolGate(args: readonly string[]): "asks" | "acts" | "by_mode" | "unknown";
-  /** How many sessions one process may serve at a time; 1 where nobody knows. */
-  readonly sessionsPerRuntime: number;
   /** One more try for a turn that ended well and empty (not codex: its silent refusal is empty, and repeats). */
   readonly retriesEmptyTurn: boolean;
   /**

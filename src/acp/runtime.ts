@@ -10,11 +10,12 @@ import { RuntimeGone, startError } from "./death.ts";
 import type { Frame } from "./frames.ts";
 import { Lifeline } from "./lifeline.ts";
 import { makeFailure, plainVerdict } from "./make-failure.ts";
-import { PROTOCOL_VERSION, initializeParams } from "./negotiate.ts";
+import { PROTOCOL_VERSION, initializeParams, readAgentCapabilities } from "./negotiate.ts";
+import type { AgentCapabilities } from "./negotiate.ts";
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
-import { setUpSession, toStartError } from "./open-session.ts";
-import type { OpenSessionOptions } from "./open-session.ts";
+import { closeSession, setUpSession } from "./open-session.ts";
+import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
 import type {
   Approval,
   Backend,
@@ -26,9 +27,13 @@ import type {
   ProcessLedger,
   WireTap,
 } from "./ports.ts";
+import { setUpResumedSession } from "./resume-session.ts";
+import type { ResumeSessionOptions } from "./resume-session.ts";
 import { AcpSession } from "./session.ts";
-import type { Abandoned, Session } from "./session.ts";
+import type { Abandoned, Session, SessionLink, SessionSetup } from "./session.ts";
 import { SessionRouter } from "./session-router.ts";
+import type { Retired } from "./session-router.ts";
+import { toStartError } from "./start-error.ts";
 import { requireAskingProcess } from "./tool-gate.ts";
 import { VERSION } from "./version.ts";
 import { tapProcess } from "./wire-tap.ts";
@@ -77,12 +82,21 @@ export interface Runtime extends AsyncDisposable {
   readonly pid: number;
   readonly agent: { readonly name: string; readonly version: string } | null;
   readonly authMethods: readonly { readonly id: string; readonly name: string }[];
+  /** What the agent said that it can do. */
+  readonly capabilities: AgentCapabilities;
+  /** Sessions that are open here. */
+  readonly sessionCount: number;
   /** Lines on stdout that were no frames. */
   readonly noiseLines: number;
   /** Resolves once, when the agent is gone, with why. */
   readonly gone: Promise<RuntimeEnd>;
   /** Throws an `AcpError` or `AcpRuntimeError` with `failure`. */
   openSession(options: OpenSessionOptions): Promise<Session>;
+  /**
+   * Gets back to a session of an earlier process. Throws as `openSession` does; the kind says what to try next:
+   * `session_not_found`, `busy`, `timeout`, `agent_died`. What the agent repeats of earlier turns is counted and not shown.
+   */
+  resumeSession(options: ResumeSessionOptions): Promise<Session>;
   /** The redacted end of stderr. */
   stderrTail(): string;
   /** End of stdin, TERM, KILL, each with a bounded wait. Idempotent. */
@@ -135,6 +149,7 @@ class AcpRuntime implements Runtime {
   readonly pid: number;
   agent: Runtime["agent"] = null;
   authMethods: Runtime["authMethods"] = [];
+  capabilities: AgentCapabilities = readAgentCapabilities(undefined);
   readonly #options: RuntimeOptions;
   readonly #child: AgentChild;
   readonly #connection: Connection;
@@ -183,6 +198,10 @@ class AcpRuntime implements Runtime {
     return this.#gone === null && !this.#stopRequested ? "ready" : "dead";
   }
 
+  get sessionCount(): number {
+    return this.#router.size;
+  }
+
   get noiseLines(): number {
     return this.#connection.noiseLines;
   }
@@ -203,6 +222,7 @@ class AcpRuntime implements Runtime {
       const title = `${this.backend.label} speaks ${said}, Ostler speaks ${PROTOCOL_VERSION}`;
       throw startError({ verdict: plainVerdict("protocol", "protocol-version"), source: "framing", title }, undefined);
     }
+    this.capabilities = readAgentCapabilities(answer);
     const info = isObject(answer["agentInfo"]) ? answer["agentInfo"] : {};
     const name = str(info["name"]);
     this.agent = name === undefined ? null : { name: str(info["title"]) ?? name, version: str(info["version"]) ?? "" };
@@ -212,33 +232,50 @@ class AcpRuntime implements Runtime {
   }
 
   openSession(options: OpenSessionOptions): Promise<Session> {
-    const { approval = "reads", timeouts, permissions, sink, log, gate, env } = this.#options;
+    return this.#open(options, (context) => setUpSession(options, context));
+  }
+
+  async resumeSession(options: ResumeSessionOptions): Promise<Session> {
+    const { sessionId } = options;
+    if (this.#router.isTaken(sessionId)) {
+      const title = `Session ${sessionId} is in use in this process of ${this.backend.label}`;
+      throw startError({ verdict: plainVerdict("busy", "open-here"), source: "rpc_error", title }, undefined);
+    }
+    const watch = this.#router.replaying.bind(this.#router);
+    return this.#open(options, (context) => setUpResumedSession(options, context, watch));
+  }
+
+  #open(options: OpenSessionOptions, setUp: (context: OpenContext) => Promise<SessionSetup>): Promise<Session> {
+    return this.#router.opening(async () => new AcpSession(this.#link(options), await setUp(this.#context())));
+  }
+
+  #context(): OpenContext {
+    const { approval = "reads", timeouts, gate, env } = this.#options;
+    const { backend, capabilities } = this;
     const methods = this.authMethods.map(({ id }) => id);
-    return this.#router.opening(async () => {
-      const setup = await setUpSession(options, {
-        backend: this.backend,
-        connection: this.#connection,
-        approval,
-        gate,
-        sessionMs: timeouts?.sessionMs ?? DEFAULTS.sessionMs,
-        login: this.backend.loginFromEnv(env, methods),
-      });
-      const link = {
-        backend: this.backend,
-        agent: this.agent === null ? undefined : `${this.agent.name} ${this.agent.version}`.trim(),
-        connection: this.#connection,
-        permissions,
-        permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
-        sink,
-        log,
-        setPaused: (paused: boolean) => (paused ? this.#child.stdout.pause() : this.#child.stdout.resume()),
-        abandon: (session: AcpSession) => this.#abandon(session),
-        isAlone: () => this.#router.size <= 1,
-        processes: () => this.#child.processes(),
-        stderrTail: () => this.stderrTail(),
-      };
-      return new AcpSession(link, setup);
-    });
+    const login = backend.loginFromEnv(env, methods);
+    const sessionMs = timeouts?.sessionMs ?? DEFAULTS.sessionMs;
+    return { backend, connection: this.#connection, capabilities, env, approval, gate, sessionMs, login };
+  }
+
+  #link(options: OpenSessionOptions): SessionLink {
+    const { timeouts, permissions, sink, log } = this.#options;
+    return {
+      backend: this.backend,
+      agent: this.agent === null ? undefined : `${this.agent.name} ${this.agent.version}`.trim(),
+      connection: this.#connection,
+      capabilities: this.capabilities,
+      permissions: options.permissions ?? permissions,
+      permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
+      sink: options.sink ?? sink,
+      log,
+      setPaused: (paused) => (paused ? this.#child.stdout.pause() : this.#child.stdout.resume()),
+      abandon: (session) => this.#abandon(session),
+      isAlone: () => this.#router.size <= 1,
+      processes: () => this.#child.processes(),
+      close: (session) => this.#close(session),
+      stderrTail: () => this.stderrTail(),
+    };
   }
 
   stderrTail(): string {
@@ -285,15 +322,30 @@ class AcpRuntime implements Runtime {
 
   /** The harness does not answer a cancel: end its tree, unless another session lives there. */
   async #abandon(session: AcpSession): Promise<Abandoned> {
-    this.#router.remove(session);
-    if (this.#router.size > 0 && this.#gone === null) return "retired";
+    this.#retire(session, "given_up");
+    if (!this.#router.isEmpty && this.#gone === null) {
+      // Some agents end a turn with its session although they ignored the cancel.
+      void closeSession(session.id, this.#context());
+      return "retired";
+    }
     this.kill();
     return (await this.#child.stop()) ? "ended" : "left";
   }
 
+  #close(session: AcpSession): Promise<void> {
+    this.#retire(session, "closed");
+    return closeSession(session.id, this.#context());
+  }
+
+  #retire(session: AcpSession, how: Retired): void {
+    session.retired = true;
+    session.closePermissions();
+    this.#router.retire(session, how);
+  }
+
   #counts(): Record<string, number> {
-    const { unroutedFrames } = this.#router;
-    return { unroutedFrames, strayFrames: this.#connection.strayFrames, noiseLines: this.noiseLines };
+    const { unroutedFrames, retiredFrames } = this.#router;
+    return { unroutedFrames, retiredFrames, strayFrames: this.#connection.strayFrames, noiseLines: this.noiseLines };
   }
 
   #ended(): RuntimeGone {
@@ -308,8 +360,9 @@ class AcpRuntime implements Runtime {
 
   #die(gone: RuntimeGone): void {
     this.#gone ??= gone;
-    this.#connection.close(gone);
+    // Before what waits for an answer hears of it: whoever asks for another agent then finds this end recorded.
     this.#tellEnd(gone);
+    this.#connection.close(gone);
     // What the agent started may have outlived it.
     void this.#child.stop();
   }

@@ -3,6 +3,7 @@
  * failure records to the latch.
  */
 import { AcpPromptBusy } from "../errors/acp-error.ts";
+import type { FailureKind } from "../errors/failure.ts";
 import type { ClassifyContext } from "../errors/verdict.ts";
 import type { Attempt } from "./attempt.ts";
 import { readSessionFailure } from "./air.ts";
@@ -10,7 +11,9 @@ import type { Connection } from "./connection.ts";
 import { EndedTurns } from "./ended-turns.ts";
 import type { Frame } from "./frames.ts";
 import { RecordLatch } from "./latch.ts";
-import { failureFromRecord } from "./make-failure.ts";
+import type { AgentCapabilities } from "./negotiate.ts";
+import type { Ending } from "./outcome.ts";
+import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
 import { PermissionDesk, logPermission, readPermissionRequest, rejectAnswer } from "./permissions.ts";
 import type { ProcessIdentity } from "./processes.ts";
@@ -31,6 +34,12 @@ export interface Session {
    * Sends a prompt. The outcome always settles; a second prompt while one runs throws `AcpPromptBusy`.
    */
   prompt(prompt: string | readonly PromptBlock[], options?: PromptOptions): Turn;
+  /** The session was closed, or given up because its agent ignored a cancel: prompts fail from now on. */
+  readonly retired: boolean;
+  /** Frames that repeated earlier turns: of a `session/load`, or marked as such by the agent. Never shown. */
+  readonly replayedFrames: number;
+  /** Cancels what runs and ends the session in the agent where that has a request for it; its record stays. Bounded, never throws. */
+  close(): Promise<void>;
 }
 
 /**
@@ -46,6 +55,8 @@ export interface SessionLink {
   readonly connection: Connection;
   readonly permissions: PermissionPolicy | undefined;
   readonly permissionMs: number;
+  /** What the agent takes in a prompt. */
+  readonly capabilities: AgentCapabilities;
   readonly sink: FailureSink | undefined;
   readonly log: LogSink | undefined;
   /** Stops and starts reading the child's stdout. */
@@ -56,6 +67,8 @@ export interface SessionLink {
   readonly isAlone: () => boolean;
   /** What the agent has started and is still alive. */
   readonly processes: () => readonly ProcessIdentity[];
+  /** Ends the session in the agent, and what it still says is dropped from now on. */
+  readonly close: (session: AcpSession) => Promise<void>;
   /** Redacted end of stderr. */
   readonly stderrTail: () => string;
 }
@@ -66,7 +79,11 @@ export interface SessionSetup {
   readonly modes: AdvertisedModes | undefined;
   readonly models: readonly string[];
   readonly model: string | undefined;
+  readonly replayedFrames?: number;
 }
+
+/** Children whose tool calls are kept as evidence. */
+const MAX_CHILDREN = 100;
 
 /** The implementation behind {@link Session}; the runtime routes frames into it. */
 export class AcpSession implements Session {
@@ -84,9 +101,16 @@ export class AcpSession implements Session {
   attempt: Attempt | undefined;
   /** Frames that came after their turn had ended. */
   lateFrames = 0;
+  /** Set by the runtime when it lets go of the session. */
+  retired = false;
+  replayedFrames: number;
   turns = 0;
   readonly #desk: PermissionDesk;
+  /** Evidence for the questions of each child session, which may use the same ids as this one. */
+  readonly #childTools = new Map<string, ToolCalls>();
+  #turn: Turn | undefined;
   #running = false;
+  #closing: Promise<void> | undefined;
 
   constructor(link: SessionLink, setup: SessionSetup) {
     this.link = link;
@@ -95,6 +119,7 @@ export class AcpSession implements Session {
     this.notes = setup.notes;
     this.modes = setup.modes;
     this.models = setup.models;
+    this.replayedFrames = setup.replayedFrames ?? 0;
     this.context = { profile: link.backend.profile, advertisedModels: setup.models };
     this.#desk = new PermissionDesk({
       connection: link.connection,
@@ -110,18 +135,53 @@ export class AcpSession implements Session {
     this.#running = true;
     this.turns += 1;
     const blocks = typeof prompt === "string" ? [{ type: "text", text: prompt } as const] : prompt;
-    return runTurn(this, blocks, options, () => {
+    this.#turn = runTurn(this, blocks, options, () => {
       this.#running = false;
+      this.#desk.rejectAll("The turn ended before anybody answered");
     });
+    return this.#turn;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** A turn runs whose frames are still taken. */
+  get isRunning(): boolean {
+    return this.attempt !== undefined && !this.attempt.ended;
+  }
+
+  /** Why these blocks are not sent at all; undefined = they may be. */
+  refusal(blocks: readonly PromptBlock[]): Ending | undefined {
+    if (this.retired || this.#closing !== undefined)
+      return refused("session_not_found", "session-ended", "This session was ended");
+    const { backend, capabilities } = this.link;
+    const { image, embeddedContext } = capabilities;
+    if (!image && blocks.some(({ type }) => type === "image")) {
+      return refused(
+        "request_rejected",
+        "no-images",
+        `${backend.label} takes no images: describe it, or name the file for the agent to read`,
+      );
+    }
+    if (embeddedContext === false && blocks.some(({ type }) => type === "resource")) {
+      return refused(
+        "request_rejected",
+        "no-embedded-files",
+        `${backend.label} takes no file contents in a prompt: send a link to the file`,
+      );
+    }
+    return undefined;
   }
 
   /** A `session/update` of this session. */
   update(params: Frame): void {
     const { update } = params;
     if (!isObject(update)) return;
-    const { attempt } = this;
-    if (attempt === undefined || attempt.ended || this.endedTurns.claims(update)) this.#late(update);
-    else attempt.update(update);
+    if (this.link.backend.isReplay(update)) this.replayedFrames += 1;
+    else if (!this.isRunning || this.endedTurns.claims(update)) this.#late(update);
+    else this.attempt?.update(update);
   }
 
   extension(reading: ExtensionReading): void {
@@ -129,13 +189,19 @@ export class AcpSession implements Session {
     else this.lateFrames += 1;
   }
 
-  /** A frame of a session nobody opened, while this one has the only running turn. */
-  foreignFrame(): void {
-    this.attempt?.foreignFrame();
+  /** A frame of a child session of this one. */
+  foreignFrame(childId: string, params: Frame): void {
+    const { update } = params;
+    const isTool =
+      isObject(update) && (update["sessionUpdate"] === "tool_call" || update["sessionUpdate"] === "tool_call_update");
+    if (isTool) this.#toolsOf(childId).apply(update);
+    this.attempt?.foreignFrame(isTool);
   }
 
+  /** A question of this session, or of a child of it. */
   askPermission(id: string | number, sessionId: string, params: Frame): void {
-    void this.#desk.ask(id, readPermissionRequest(sessionId, params, this.tools));
+    const tools = sessionId === this.id ? this.tools : this.#toolsOf(sessionId);
+    void this.#desk.ask(id, readPermissionRequest(sessionId, params, tools));
   }
 
   withdrawPermission(id: unknown): void {
@@ -144,6 +210,24 @@ export class AcpSession implements Session {
 
   closePermissions(): void {
     this.#desk.closeAll();
+  }
+
+  async #close(): Promise<void> {
+    if (this.retired) return;
+    if (this.#running) {
+      this.#turn?.cancel();
+      await this.#turn?.outcome;
+    }
+    await this.link.close(this);
+  }
+
+  #toolsOf(childId: string): ToolCalls {
+    const known = this.#childTools.get(childId);
+    if (known !== undefined) return known;
+    const tools = new ToolCalls();
+    this.#childTools.set(childId, tools);
+    if (this.#childTools.size > MAX_CHILDREN) this.#childTools.delete(this.#childTools.keys().next().value!);
+    return tools;
   }
 
   /** Belongs to the turn that has ended: not its text, not activity of the next. Records are still news. */
@@ -182,4 +266,8 @@ export class AcpSession implements Session {
     logPermission(this.link.log, request, answer);
     this.attempt?.permissionAnswered(request, answer);
   }
+}
+
+function refused(kind: FailureKind, rule: string, title: string): Ending {
+  return { type: "fact", verdict: plainVerdict(kind, rule), source: "rpc_error", title };
 }

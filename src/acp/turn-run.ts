@@ -93,7 +93,13 @@ class TurnRun {
     signal?.addEventListener("abort", onAbort, { once: true });
     this.#announce();
     try {
-      const decision = signal?.aborted === true ? ABORTED : await this.#withRetries();
+      const refusal = this.#session.refusal(this.#blocks);
+      const decision =
+        signal?.aborted === true
+          ? ABORTED
+          : refusal === undefined
+            ? await this.#withRetries()
+            : decideOutcome(refusal, this.#facts());
       if (this.#stop.signal.aborted) await this.#standstill();
       this.#finish(decision);
     } catch (error) {

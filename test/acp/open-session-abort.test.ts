@@ -20,7 +20,11 @@ test.each([
 ])("giving up while $method is not answered", async ({ method, open }) => {
   const stop = new AbortController();
   await using agent = await start(
-    { ...scenario, on: { [method]: [silent], "session/close": [[reply({})]] } },
+    {
+      ...scenario,
+      on: { [method]: [silent], "session/close": [[reply({})]] },
+      initializeResult: { agentCapabilities: { sessionCapabilities: { close: {} } } },
+    },
     {
       tap: (entry) => {
         if (entry.dir === "out" && isCall(entry.frame, method)) stop.abort(new Error("given up"));

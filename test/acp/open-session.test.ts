@@ -23,6 +23,9 @@ const CODEX_MODES: Json = {
   currentModeId: "agent",
   availableModes: [{ id: "read-only" }, { id: "workspace-write" }, { id: "agent" }, { id: "agent-full-access" }],
 };
+const canClose: Scenario = {
+  initializeResult: { agentCapabilities: { sessionCapabilities: { close: {} } } },
+};
 const MODELS: Json = { currentModelId: "m1", availableModels: [{ modelId: "m1" }, { modelId: "m2" }] };
 
 describe("the mode before the first prompt", () => {
@@ -347,7 +350,7 @@ describe("session/new fails in every way", () => {
   test.concurrent("no answer: a request that timed out, and a session that opens too late is closed again", async () => {
     const answer = [{ untilFile: "go" }, reply({ sessionId: "late" })];
     await using agent = await start(
-      { on: { "session/new": [answer, [{ default: true }]] } },
+      { on: { "session/new": [answer, [{ default: true }]] }, ...canClose },
       { timeouts: { sessionMs: 30 } },
     );
     const error = await rejectionOf(agent.open());

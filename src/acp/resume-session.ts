@@ -1,0 +1,93 @@
+/** Gets back to a session of an earlier process: `session/load` or `session/resume` (kiro wire notes, section 6). */
+import { startError } from "./death.ts";
+import { isObject } from "./frames.ts";
+import { plainVerdict } from "./make-failure.ts";
+import { str } from "./normalize.ts";
+import { abortable, closeSession, openParams, prepareSession, requireGate, signedIn } from "./open-session.ts";
+import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
+import type { SessionSetup } from "./session.ts";
+
+/** A session of an earlier process, and how to get back to it. */
+export interface ResumeSessionOptions extends OpenSessionOptions {
+  readonly sessionId: string;
+  readonly via: "load" | "resume";
+}
+
+/** Sends every frame of that session to `onFrame` and nowhere else, until the function that it returns is called. */
+export type WatchReplay = (sessionId: string, onFrame: () => void) => () => void;
+
+/** A history may be long, but not endless: so many times the budget of one answer. */
+const CAP_BUDGETS = 10;
+/** A pid as agents name the owner: `(PID 26121)`, `(owner pid 1920787, liveness verdict: live)`. */
+const OWNER_PID = /\b(?:owner )?pid[ :=#]{1,2}(\d{1,10})\b/i;
+
+/**
+ * Reopens a session and prepares it as a new one. Throws the typed error: its kind says what to try next
+ * (`session_not_found`, `busy`, `timeout`, `agent_died`). The budget of the answer starts anew with every frame of the
+ * replay, up to ten times; the replay itself goes nowhere.
+ */
+export function setUpResumedSession(
+  options: ResumeSessionOptions,
+  context: OpenContext,
+  watch: WatchReplay,
+): Promise<SessionSetup> {
+  return abortable(reopenAndSet(options, context, watch), options.signal);
+}
+
+async function reopenAndSet(
+  options: ResumeSessionOptions,
+  context: OpenContext,
+  watch: WatchReplay,
+): Promise<SessionSetup> {
+  const { backend, approval, capabilities, env } = context;
+  const { sessionId, via } = options;
+  if (!capabilities[via]) {
+    const title = `${backend.label} cannot ${via} a session`;
+    throw startError({ verdict: plainVerdict("request_rejected", `no-${via}`), source: "rpc_error", title }, undefined);
+  }
+  requireGate(options, context);
+  const meta = { ...backend.sessionMeta(approval), ...backend.loadMeta(sessionId, env) };
+  const params = { sessionId, ...openParams(options, Object.keys(meta).length === 0 ? undefined : meta) };
+  let replayedFrames = 0;
+  const request: Reopening = { sessionId, method: `session/${via}`, params, onFrame: () => (replayedFrames += 1) };
+  const { result, notes } = await signedIn(context, request.method, () => reopen(request, context, watch));
+  // kiro V3 and the protocol itself answer without an id.
+  const id = (isObject(result) ? str(result["sessionId"]) : undefined) ?? sessionId;
+  return { ...(await prepareSession(id, result, notes, options, context)), replayedFrames };
+}
+
+interface Reopening {
+  readonly sessionId: string;
+  readonly method: string;
+  readonly params: object;
+  /** Called for every frame of the replay. */
+  readonly onFrame: () => void;
+}
+
+function reopen(request: Reopening, context: OpenContext, watch: WatchReplay): Promise<unknown> {
+  const { sessionId, method, params, onFrame } = request;
+  const { connection, sessionMs } = context;
+  const options = {
+    deadlineMs: sessionMs,
+    capMs: CAP_BUDGETS * sessionMs,
+    onLate: () => void closeSession(sessionId, context),
+  };
+  return new Promise((resolve, reject) => {
+    let extend = (): void => {};
+    const endWatch = watch(sessionId, () => {
+      onFrame();
+      extend();
+    });
+    extend = connection.send(method, params, options, (answer) => {
+      endWatch();
+      if ("error" in answer) reject(answer.error);
+      else resolve(answer.result);
+    });
+  });
+}
+
+/** The pid of the process that an agent's error names as the owner of a session. */
+export function readOwnerPid(text: string): number | undefined {
+  const pid = OWNER_PID.exec(text)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}

@@ -1,0 +1,47 @@
+/** Failures before the first prompt: of the handshake, of opening a session, of a setting. */
+import { classifyError } from "../errors/classify.ts";
+import { KINDS } from "../errors/kinds.ts";
+import { readRawError } from "../errors/raw.ts";
+import type { Verdict } from "../errors/verdict.ts";
+import { METHOD_NOT_FOUND, DeadlineExceeded, RpcError } from "./connection.ts";
+import { RuntimeGone, startError } from "./death.ts";
+import { plainVerdict } from "./make-failure.ts";
+import type { Backend } from "./ports.ts";
+
+const INVALID_PARAMS = -32602;
+
+/** Whatever stopped a start, as the class that the library throws; what is no failure of the agent stays as it is. */
+export function toStartError(error: unknown, { backend }: { readonly backend: Backend }, method: string): unknown {
+  if (error instanceof RuntimeGone) return startError(error, error, { method });
+  if (error instanceof DeadlineExceeded) {
+    const isHandshake = method === "initialize";
+    const verdict = plainVerdict(isHandshake ? "protocol" : "timeout", "request-deadline");
+    const title = isHandshake
+      ? `${backend.label} did not speak ACP within ${error.budgetMs / 1000} s`
+      : `${backend.label}: ${error.message}`;
+    return startError({ verdict, source: "timeout", title }, error, { method, budgetMs: error.budgetMs });
+  }
+  if (!(error instanceof RpcError)) return error;
+  const raw = readRawError(error);
+  const verdict = classifyError(raw, { profile: backend.profile });
+  return startError({ verdict: startVerdict(verdict, error, method), source: "rpc_error", title: raw.text }, error);
+}
+
+/**
+ * A reason that no row knows, or a complaint about our own parameters, means that no session can be had: the harness
+ * cannot be used as it is (recordings protocol-errors), which is not an unknown turn.
+ */
+function startVerdict(verdict: Verdict, error: RpcError, method: string): Verdict {
+  const { retry, needs } = KINDS.agent_spawn;
+  // A method that was advertised and then is not known says nothing about the agent as a whole.
+  if (isReopening(method) && error.code === METHOD_NOT_FOUND) return plainVerdict("request_rejected", "no-such-method");
+  const opens = method === "initialize" || method === "session/new";
+  const unexplained =
+    verdict.kind === "unknown" || (verdict.kind === "request_rejected" && error.code === INVALID_PARAMS);
+  if (!opens || !unexplained) return verdict;
+  return { ...verdict, kind: "agent_spawn", retry, ...(needs === undefined ? {} : { needs }) };
+}
+
+function isReopening(method: string): boolean {
+  return method === "session/load" || method === "session/resume";
+}
