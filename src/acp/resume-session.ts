@@ -73,12 +73,12 @@ function reopen(request: Reopening, context: OpenContext, watch: WatchReplay): P
     onLate: () => void closeSession(sessionId, context),
   };
   return new Promise((resolve, reject) => {
-    let extend = (): void => {};
+    const deadline: { extend?: () => void } = {};
     const endWatch = watch(sessionId, () => {
       onFrame();
-      extend();
+      deadline.extend?.();
     });
-    extend = connection.send(method, params, options, (answer) => {
+    deadline.extend = connection.send(method, params, options, (answer) => {
       endWatch();
       if ("error" in answer) reject(answer.error);
       else resolve(answer.result);

@@ -22,6 +22,8 @@ export const claudeBackend: Backend = {
   profile: "claude",
   label: "Claude Agent",
   loginHint: "Run `claude` and sign in, or set ANTHROPIC_API_KEY, then ask again",
+  // Its sessions are processes of their own behind one adapter.
+  sessionsPerRuntime: Infinity,
   capabilityMeta: { terminal_output_delta: true },
   sessionMeta: () => ({ claudeCode: { options: { allowDangerouslySkipPermissions: false } } }),
   modeToSet: (modes) =>

@@ -23,6 +23,8 @@ export const codexBackend: Backend = {
   label: "Codex",
   loginHint:
     "Run `codex login` or set OPENAI_API_KEY, then ask again. Codex says the same when its config.toml cannot be read: check that file too",
+  // One app server serves every thread.
+  sessionsPerRuntime: Infinity,
   capabilityMeta: { terminal_output_delta: true },
   env: (approval) => ({ INITIAL_AGENT_MODE: modeFor(approval) }),
   // A provider that wants an OpenAI login does not look at the variable by itself (codex-acp 2.6.0: -32000, then `api-key`).
@@ -38,6 +40,7 @@ export const codexBackend: Backend = {
   toolGate: () => "by_mode",
   // Its silent refusal is an empty turn, and repeats (recording refusal-content).
   retriesEmptyTurn: false,
+  // Recording cancel-mid-command: the turn is cancelled and `sleep` goes on.
   leavesCancelledCommands: true,
   isAdapterWords: (update, afterSystemError) => afterSystemError && update["messageId"] === undefined,
 };

@@ -16,6 +16,8 @@ const MAX_EXPLANATION_CHARS = 600;
 const MAX_MODEL_CHARS = 128;
 /** Also inside a line for a shell. */
 const TRUSTS = /(?:^|\s)(?:-a|--trust-(?:all-)?tools)(?:[=\s]|$)/;
+/** Of the two engines only V3 puts `sess_` in front (kiro wire notes, section 2). The id becomes the name of a file. */
+const V2_SESSION_ID = /^(?!sess_)[\w-]{1,100}$/;
 const FILTERED = "CONTENT_FILTERED";
 
 export const kiroBackend: Backend = {
@@ -24,6 +26,23 @@ export const kiroBackend: Backend = {
   profile: "kiro",
   label: "Kiro",
   loginHint: "Run `kiro-cli login`, then ask again",
+  sessionsPerRuntime: Infinity,
+  loadMeta: (sessionId, env) => {
+    const home = env["HOME"];
+    return home === undefined || !V2_SESSION_ID.test(sessionId)
+      ? undefined
+      : { "_kiro.dev/session_file": `${home}/.kiro/sessions/cli/${sessionId}.json` };
+  },
+  // v2 answers -32601 to `session/close` (2.28), V3 has it from 2.26; what older V3 builds have destroys the record.
+  closeRequest: (sessionId, agent) => {
+    if (agent.close) return { method: "session/close", params: { sessionId } };
+    return V2_SESSION_ID.test(sessionId) ? { method: "_kiro.dev/session/terminate", params: { sessionId } } : undefined;
+  },
+  isReplay: (update) => {
+    const meta = isObject(update["_meta"]) ? update["_meta"]["kiro"] : undefined;
+    return isObject(meta) && meta["replay"] === true;
+  },
+  continuePrompt: "Continue from where you stopped.",
   // `-a` is the short form; `--trust-tools=NAMES` lets those tools run unasked.
   toolGate: (args) => (args.some((arg) => TRUSTS.test(arg)) ? "acts" : "asks"),
   interruptedText: "Tool uses were interrupted, waiting for the next user prompt",
