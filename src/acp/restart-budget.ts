@@ -82,7 +82,7 @@ export class RestartBudget {
     this.#ledgerOf(spec).add(spec.backend.id, {
       at: now(),
       livedMs,
-      program: programOf(spec),
+      program: spec.program,
       title: failure.title,
       stderr: failure.details ?? "",
     });
@@ -106,10 +106,9 @@ export class RestartBudget {
   }
 
   #historyOf(spec: RuntimeSpec): readonly Crash[] {
-    const program = programOf(spec);
     return this.#ledgerOf(spec)
       .read(spec.backend.id)
-      .filter((crash) => crash.program === program);
+      .filter((crash) => crash.program === spec.program);
   }
 
   #ledgerOf({ adHoc = false }: RuntimeSpec): CrashLedger {
@@ -142,12 +141,8 @@ export function createMemoryLedger(): CrashLedger {
   };
 }
 
-function keyOf(spec: RuntimeSpec): string {
-  return JSON.stringify([spec.backend.id, programOf(spec)]);
-}
-
-function programOf({ program, binding }: RuntimeSpec): string {
-  return program ?? JSON.stringify([binding.command.file, ...binding.command.args]);
+function keyOf({ backend, program }: RuntimeSpec): string {
+  return JSON.stringify([backend.id, program]);
 }
 
 /** Rejects with the reason of the signal. */

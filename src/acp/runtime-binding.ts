@@ -24,10 +24,10 @@ export interface RuntimeSpec {
   readonly backend: Backend;
   readonly binding: RuntimeBinding;
   /**
-   * What is started, for the history of crashes: the path of the program and when it was changed, so that a repaired one
-   * begins anew. Default: its command line.
+   * What is started, in the history of crashes: something that changes when the program is repaired or updated, so that
+   * it begins anew. It is written down: no arguments, for they may hold secrets.
    */
-  readonly program?: string | undefined;
+  readonly program: string;
   /** An agent of the moment (`--agent`): its crashes are remembered by this process alone. Default false. */
   readonly adHoc?: boolean | undefined;
 }

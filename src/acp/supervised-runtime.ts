@@ -115,6 +115,7 @@ async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined
   if (signal === undefined) return promise;
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);
+  if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([promise, aborted.promise]);

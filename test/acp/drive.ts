@@ -64,8 +64,8 @@ export async function start(scenario: Scenario, options: StartOptions = {}): Pro
   };
 }
 
-/** The agent writes its log as it goes: every change is a reason to look. */
-function untilLogged(log: string, condition: () => boolean): Promise<void> {
+/** Waits for a condition on the log of agents, a file that exists: they write it as they go. */
+export function untilLogged(log: string, condition: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const watcher = watch(log, look);
     function look(): void {

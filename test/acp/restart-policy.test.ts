@@ -59,7 +59,10 @@ describe("when a backend is parked", () => {
     { from: "four crashes in 60 s", history: crashes(0, 1, 2, 3) },
     { from: "five, the first 60 s ago", history: crashes(0, 15, 30, 45, 60) },
     { from: "five in 60 s, of which the last was stable", history: crashes(0, 1, 2, 3, [10, 61]) },
-    { from: "ten stable ones at once (a machine out of memory)", history: crashes(...Array(10).fill([0, 61])) },
+    {
+      from: "ten stable ones at once (a machine out of memory)",
+      history: crashes(...Array.from({ length: 10 }, () => [0, 61] as const)),
+    },
     { from: "four from a stable one on, others before it", history: crashes(0, 1, [50, 61], 51, 52, 53) },
   ])("not: $from", ({ history }) => {
     expect(readPark(history, intensity)).toBeUndefined();

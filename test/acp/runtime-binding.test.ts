@@ -9,7 +9,7 @@ const SECRET = "sk-ant-REDACTME0123456789";
 
 function spec(binding: Partial<RuntimeBinding> = {}, settings: Parameters<typeof backendFor>[1] = {}): RuntimeSpec {
   const usual = { command: { file: "/bin/agent", args: ["--acp"] }, cwd: "/work", env: { A: "1" }, approval: "reads" };
-  return { backend: backendFor("mine", settings), binding: { ...usual, approval: "reads", ...binding } };
+  return { backend: backendFor("mine", settings), binding: { ...usual, approval: "reads", ...binding }, program: "p" };
 }
 
 /** The error of a need that does not fit. */
