@@ -16,5 +16,7 @@ export interface Part {
   /** For `--only`. */
   readonly name: string;
   readonly title: string;
+  /** Takes minutes: runs only when `--only` names it. */
+  readonly onlyByName?: true;
   readonly run: (bench: Bench) => Promise<readonly Row[]>;
 }
