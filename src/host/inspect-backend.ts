@@ -175,13 +175,15 @@ async function inspectTarget(
   const start = isStarted
     ? await startOnce(name, { loaded, env, cwd, ...whenStopped, ...timeoutOf(options) })
     : undefined;
-  const fix = loginCommand(profile, { command: found, at, loginHint, cwd, env });
+  const loginFix = loginCommand(profile, { command: found, at, loginHint, cwd, env });
   const hints = readLoginHints(profile, environments.ask);
-  if (name !== "demo") findings.push(...inspectLogin({ profile, label, hints, start, fix }));
+  if (name !== "demo") findings.push(...inspectLogin({ profile, label, hints, start, fix: loginFix }));
   findings.push(gate, ...parks);
   if (start !== undefined) {
     const started = [found.file, ...found.args];
-    findings.push(...inspectStart(start, { name, isConfigured: command !== undefined, where, command: started, env }));
+    findings.push(
+      ...inspectStart(start, { name, isConfigured: command !== undefined, where, command: started, loginFix, env }),
+    );
   }
   return { findings, ...known };
 }

@@ -82,6 +82,8 @@ export function inspectStart(
     readonly isConfigured: boolean;
     readonly where: (key: string) => string;
     readonly command: readonly string[];
+    /** See `loginCommand`. */
+    readonly loginFix: string;
     readonly env: NodeJS.ProcessEnv;
   },
 ): Finding[] {
@@ -99,7 +101,7 @@ export function inspectStart(
 }
 
 function startFix(failure: Failure | undefined, facts: Parameters<typeof inspectStart>[1]): string {
-  const { name, isConfigured, where, command, env } = facts;
+  const { name, isConfigured, where, command, loginFix, env } = facts;
   const kind: FailureKind | undefined = failure?.kind;
   if (failure === undefined || failure.source === "timeout") {
     return isConfigured
@@ -109,6 +111,9 @@ function startFix(failure: Failure | undefined, facts: Parameters<typeof inspect
   if (kind === "model_unavailable") return `Correct or remove ${where("model")}`;
   if (kind === "configuration" && failure.rule === "mode-unknown") return `Correct or remove ${where("mode")}`;
   if (kind === "gate") return `Set ${where("mode")} to one that asks, or remove "gate"`;
+  // Codex says so of an auth.json that it cannot use (2.6.0).
+  if (kind === "agent_spawn" && failure.source === "rpc_error")
+    return `Check its settings, or sign in again: ${loginFix}`;
   if (kind === "agent_spawn" || kind === "agent_died") {
     return isConfigured
       ? `Check ${where("command")}: ${shellLine(command, env)}`

@@ -12,13 +12,11 @@ import { SIGNED_IN, SIGNED_OUT, World } from "./doctor-world.ts";
 const OTHER_MACHINE = process.arch === "arm64" ? { machine: 62, name: "x64" } : { machine: 183, name: "arm64" };
 const NODE_FIX = `export PATH=${dirname(process.execPath)}:"$PATH"`;
 const NEVER: Scenario = { on: { initialize: [[]] } };
-const REFUSES_LOGIN: Scenario = {
-  on: {
-    "session/new": [
-      [{ send: { jsonrpc: "2.0", id: "$P", error: { code: -32000, message: "Authentication required" } } }],
-    ],
-  },
-};
+const REFUSES_LOGIN = refusesSession(-32000, "Authentication required");
+
+function refusesSession(code: number, message: string): Scenario {
+  return { on: { "session/new": [[{ send: { jsonrpc: "2.0", id: "$P", error: { code, message } } }]] } };
+}
 
 /** The head of an ELF program for that machine; with a loader it asks for it. */
 function elf(machine: number, loader = ""): Buffer {
@@ -426,6 +424,17 @@ const START_ROWS: Row[] = [
         .adapter("codex", { scenario: { on: { "session/new": [[]] } } }),
     argv: [...codex, "--smoke", "--timeout", "1"],
     says: ["✗ Codex: session/new was not answered within 1 s", "→ ostler doctor -b codex --smoke --timeout 120"],
+  },
+  {
+    from: "a session that codex refuses for a reason of its own (an auth.json that it cannot use)",
+    world: (world) =>
+      world
+        .node()
+        .adapter("codex", { scenario: refusesSession(-32603, "Plan type is required for chatgpt authentication") })
+        .program("codex")
+        .file(".codex/auth.json", "{}"),
+    argv: smoke,
+    says: ["✗ Plan type is required for chatgpt authentication", "→ Check its settings, or sign in again: codex login"],
   },
   {
     from: "a model that the account does not have",
