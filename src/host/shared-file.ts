@@ -72,7 +72,9 @@ export class SharedFile {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
     this.#fd = openSync(this.#file, FLAGS, 0o600);
+    const stat = fstatSync(this.#fd);
+    if (!stat.isFile()) throw Object.assign(new Error(`${this.#file} is not a plain file`), { code: "EINVAL" });
     fchmodSync(this.#fd, 0o600);
-    this.#inode = fstatSync(this.#fd).ino;
+    this.#inode = stat.ino;
   }
 }
