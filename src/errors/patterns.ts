@@ -215,7 +215,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "session-elsewhere",
     kind: "busy",
     pattern:
-      /\b(?:active|open|running) in another process\b|\bin use by another\b|\bowned by another process\b|\balready has an active writer\b/i,
+      /\b(?:active|open|running) in another process\b|\bin use by another\b|\bowned by another process\b|\balready has an active writer\b|\bfailed to re-read lock file\b/i,
     field: "both",
     source: "kiro wire notes, section 6; recording codex-acp 2.6.0 load-active-elsewhere; case C21",
   },
@@ -231,7 +231,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "session-unknown",
     kind: "session_not_found",
     pattern:
-      /\b(?:session|conversation) (?:id )?(?:['"`]?[\w.:-]{1,100}['"`]? )?(?:was )?not found\b|\bunknown session\b(?!\/)|\bno (?:rollout|conversation|session) found\b|\binvalid session id\b|\bdoes not match any session\b/i,
+      /\b(?:session|conversation) (?:id )?(?:['"`]?[\w.:-]{1,100}['"`]? )?(?:was )?not found\b|\bunknown session\b(?!\/)|\bno (?:rollout|conversation|session) found\b|\binvalid session id\b|\brequires a valid session id\b|\bdoes not match any session\b/i,
     field: "both",
     source: "recordings codex-acp 2.6.0 and claude-agent-acp 0.101.0 load-unknown; case C21",
   },
