@@ -26,6 +26,7 @@ import {
   readUsageUpdate,
 } from "./normalize.ts";
 import { replaySafetyOf } from "./outcome.ts";
+import { uptimeMs } from "./processes.ts";
 import type { AttemptFacts, Ending } from "./outcome.ts";
 import type { Backend, ExtensionReading } from "./ports.ts";
 import type { ToolCalls } from "./tool-calls.ts";
@@ -58,6 +59,8 @@ const MAX_ADAPTER_CHARS = 1024 * 1024;
 /** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
 const MAX_WARNINGS = 256;
 const MAX_MESSAGE_IDS = 1000;
+/** A harness may announce a command a moment after it has started it. */
+const ANNOUNCED_LATE_MS = 500;
 
 export class Attempt {
   readonly answer: AnswerText;
@@ -73,6 +76,7 @@ export class Attempt {
   /** What was last heard of the harness, for the sentence of a deadline. */
   lastHeard = "nothing";
   #options: AttemptOptions;
+  readonly #startedAt = uptimeMs();
   #messageId: unknown;
   #adapterChars = 0;
   #structured = false;
@@ -310,7 +314,8 @@ export class Attempt {
     const command = readCommand(rawInput);
     if (!isRunning) this.#commands.delete(toolCallId);
     else if (kind === "execute" || command !== undefined) {
-      const startedAt = this.#commands.get(toolCallId)?.startedAt ?? performance.now();
+      const startedAt =
+        this.#commands.get(toolCallId)?.startedAt ?? Math.max(this.#startedAt, uptimeMs() - ANNOUNCED_LATE_MS);
       this.#commands.set(toolCallId, { command, startedAt });
     }
   }

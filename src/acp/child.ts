@@ -123,9 +123,9 @@ export class AgentChild {
     return this.#stderr.join("");
   }
 
-  /** What the agent has started and is still alive. */
+  /** The agent itself, and what it has started and is still alive. */
   processes(): readonly ProcessIdentity[] {
-    return this.#tree.living();
+    return [this.#process, ...this.#tree.living()];
   }
 
   /**

@@ -15,13 +15,13 @@ import type { ProcessFacts, ProcessIdentity } from "./processes.ts";
 export interface OpenCommand {
   /** As the tool-call frame says it. */
   readonly command: string | undefined;
-  /** When the frame came, on the clock of `performance.now()`. */
+  /** The earliest moment at which it can have begun, on the clock of {@link uptimeMs}. */
   readonly startedAt: number;
 }
 
 export interface LeftoverOptions {
   readonly commands: readonly OpenCommand[];
-  /** What the agent has started and is still alive. */
+  /** The agent and what it has started and is still alive. */
   readonly processes: () => readonly ProcessIdentity[];
   /** No other session lives in the agent, so that whatever is young is of these commands. */
   readonly isAlone: boolean;
@@ -29,8 +29,6 @@ export interface LeftoverOptions {
   readonly hurry: AbortSignal;
 }
 
-/** A harness may announce a command a moment after it has started it. */
-const ANNOUNCED_LATE_MS = 500;
 /** Each step of the end: by itself, TERM, KILL. */
 const STEP_MS = 1000;
 const POLL_MS = 20;
@@ -67,7 +65,7 @@ function find({ commands, processes, isAlone }: LeftoverOptions): {
   readonly unclear: readonly ProcessFacts[];
   readonly all: readonly ProcessFacts[];
 } {
-  const since = Math.min(...commands.map(({ startedAt }) => startedAt)) - ANNOUNCED_LATE_MS;
+  const since = Math.min(...commands.map(({ startedAt }) => startedAt));
   const seen = processes().flatMap((identity) => describeProcess(identity) ?? []);
   const all = seen.filter((process) => wasBornSince(process, since));
   const helpers = new Set(seen.filter((process) => !all.includes(process)).map(({ program }) => program));

@@ -56,10 +56,15 @@ export function describeProcess(identity: ProcessIdentity): ProcessFacts | undef
 const TICK_MS = 10;
 const PS_STEP_MS = 1000;
 
-/** Whether a process is younger than a moment of `performance.now()`. Measured from Ostler's own start: no clock is set meanwhile. */
+/** Milliseconds since Ostler itself started: a clock that nobody sets, and that start times can be compared with. */
+export function uptimeMs(): number {
+  return process.uptime() * 1000;
+}
+
+/** Whether a process is younger than a moment on the clock of {@link uptimeMs}. */
 export function wasBornSince({ startedAt }: ProcessIdentity, moment: number): boolean {
-  if (process.platform !== "linux") return Date.parse(startedAt) > performance.timeOrigin + moment - PS_STEP_MS;
-  return Number(startedAt) > Number(startTimeOf(process.pid)) + moment / TICK_MS;
+  if (process.platform !== "linux") return Date.parse(startedAt) >= Date.now() - uptimeMs() + moment - PS_STEP_MS;
+  return Number(startedAt) >= Math.floor(Number(startTimeOf(process.pid)) + moment / TICK_MS);
 }
 
 /** Sends a signal to that very process; false when it is gone. */
