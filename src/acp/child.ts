@@ -23,6 +23,8 @@ export interface ChildOptions {
   /** The whole environment; nothing is inherited besides, and only the mark is added. */
   readonly env: Readonly<Record<string, string>>;
   readonly ledger?: ProcessLedger | undefined;
+  /** How long it may take to end by itself once its stdin has, in milliseconds. Default 2000. */
+  readonly endGraceMs?: number | undefined;
 }
 
 /** The process could not be started at all. `code` is the system's (`ENOENT`, `EACCES`). */
@@ -37,7 +39,7 @@ export class SpawnFailed extends Error {
 
 /** A full pipe blocks the agent, so stderr is always drained; only its end is of use (case C15 a). */
 const STDERR_TAIL_CHARS = 64 * 1024;
-/** The first rung of the stop ladder, the end of stdin: adapters here end within 0.6 s of it (recordings). */
+/** The first rung of the stop ladder, the end of stdin: claude-agent-acp ends within 0.6 s of it (recordings). */
 const END_GRACE_MS = 2000;
 /** Once the agent itself is gone, helpers of a clean exit lived on for 0.3 s (recordings). */
 const LEFT_GRACE_MS = 1000;
@@ -56,17 +58,23 @@ export class AgentChild {
   #stopping: Promise<boolean> | undefined;
   readonly #process: AgentProcess;
   readonly #ledger: ProcessLedger | undefined;
+  readonly #endGraceMs: number;
   readonly #tree: ProcessTree;
 
   private constructor(
     process: AgentProcess,
-    facts: { readonly before: readonly number[]; readonly ledger: ProcessLedger | undefined },
+    facts: {
+      readonly before: readonly number[];
+      readonly ledger: ProcessLedger | undefined;
+      readonly endGraceMs: number | undefined;
+    },
     streams: { stdin: Writable; stdout: Readable; stderr: Readable },
     exited: Promise<ExitFact>,
   ) {
     this.pid = process.pid;
     this.#process = process;
     this.#ledger = facts.ledger;
+    this.#endGraceMs = facts.endGraceMs ?? END_GRACE_MS;
     this.#tree = new ProcessTree(process.pid, {
       mark: process.mark,
       leaderIsAlive: () => this.exit === null,
@@ -84,7 +92,7 @@ export class AgentChild {
 
   /** Starts the process. Throws {@link SpawnFailed}. */
   static async spawn(options: ChildOptions): Promise<AgentChild> {
-    const { ledger, command } = options;
+    const { ledger, command, endGraceMs } = options;
     const mark = newMark();
     const before = processNumbers();
     const subprocess = execa(command.file, command.args, {
@@ -115,7 +123,7 @@ export class AgentChild {
     Object.defineProperty(subprocess.nodeChildProcess, "stdin", { value: null });
     const started = { pid, startedAt: startTimeOf(pid) ?? "", mark, file: basename(command.file) };
     ledger?.started(started);
-    return new AgentChild(started, { before, ledger }, subprocess, exited);
+    return new AgentChild(started, { before, ledger, endGraceMs }, subprocess, exited);
   }
 
   /** The last 64 KiB of stderr, raw: scrub before showing. */
@@ -155,7 +163,7 @@ export class AgentChild {
     this.stdin.end();
     const crashed = this.exit !== null && this.exit.code !== 0;
     if (crashed) return false;
-    await Promise.race([this.exited, delay(END_GRACE_MS)]);
+    await Promise.race([this.exited, delay(this.#endGraceMs)]);
     return this.exit !== null && this.#tree.isGoneWithin(LEFT_GRACE_MS);
   }
 

@@ -15,7 +15,8 @@ import type { Ending } from "./outcome.ts";
 /** Shown to people: one line of stderr (bridge semantics, section 9). The whole tail goes into the details. */
 const LAST_LINE_CHARS = 200;
 const TAIL_CHARS = 4000;
-const NOISE_LINE = /^(?:\s+at |Node\.js v\d|\s*\^+\s*$)/;
+/** Stack frames, Node's last words, and the diary that claude-agent-acp keeps of every session (recordings). */
+const NOISE_LINE = /^(?:\s+at |Node\.js v\d|\s*\^+\s*$|\[(?:session\/\w+|idle-compaction|authStatus)\] )/;
 const ERROR_LINE = /^(?:\w{0,40}Error|error|fatal|panic)\b/i;
 
 /** The process or its pipe is gone. Rejects what was pending on the connection. */

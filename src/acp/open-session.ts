@@ -63,7 +63,7 @@ async function openAndSet(options: OpenSessionOptions, context: OpenContext): Pr
   const { backend, connection, approval, sessionMs } = context;
   requireGate(options, context);
   const closeLate = (result: unknown): void => void closeSession(idIn(result), context);
-  const params = openParams(options, backend.sessionMeta(approval));
+  const params = openParams(options, backend.sessionMeta(approval, context.gate));
   const { result, notes } = await signedIn(context, "session/new", () =>
     connection.request("session/new", params, { deadlineMs: sessionMs, onLate: closeLate }),
   );

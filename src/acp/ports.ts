@@ -59,8 +59,8 @@ export interface Backend {
    * methods it offers, and a sentence about it. undefined = a person has to.
    */
   loginFromEnv(env: Readonly<Record<string, string>>, methods: readonly string[]): EnvLogin | undefined;
-  /** `_meta` of `session/new` and `session/load`. */
-  sessionMeta(approval: Approval): Readonly<Record<string, unknown>> | undefined;
+  /** `_meta` of `session/new` and `session/load`; with `gate` no setting of the user's may let a tool run unasked. */
+  sessionMeta(approval: Approval, gate?: "required"): Readonly<Record<string, unknown>> | undefined;
   /** `_meta` of `session/load` besides that of {@link sessionMeta}, from the child's environment. */
   loadMeta(sessionId: string, env: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> | undefined;
   /** How many sessions one process may serve at a time; 1 where nobody knows. */
@@ -93,6 +93,8 @@ export interface Backend {
   readonly continuePrompt?: string;
   /** A command that runs when its turn is cancelled runs on (codex). */
   readonly leavesCancelledCommands: boolean;
+  /** How long it may take to end by itself once its stdin has, in milliseconds. Default 2000. */
+  readonly endGraceMs?: number;
   /** Reads a notification outside ACP; undefined = not known here, counted and ignored. */
   readExtension(method: string, params: Readonly<Record<string, unknown>>): ExtensionReading | undefined;
 }

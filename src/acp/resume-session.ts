@@ -46,7 +46,7 @@ async function reopenAndSet(
     throw startError({ verdict: plainVerdict("request_rejected", `no-${via}`), source: "rpc_error", title }, undefined);
   }
   requireGate(options, context);
-  const meta = { ...backend.sessionMeta(approval), ...backend.loadMeta(sessionId, env) };
+  const meta = { ...backend.sessionMeta(approval, context.gate), ...backend.loadMeta(sessionId, env) };
   const params = { sessionId, ...openParams(options, Object.keys(meta).length === 0 ? undefined : meta) };
   let replayedFrames = 0;
   const request: Reopening = { sessionId, method: `session/${via}`, params, onFrame: () => (replayedFrames += 1) };

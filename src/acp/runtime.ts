@@ -130,7 +130,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 async function spawn({ backend, command, cwd, env, ledger, approval = "reads" }: RuntimeOptions): Promise<AgentChild> {
   try {
-    return await AgentChild.spawn({ command, cwd, env: { ...env, ...backend.env(approval) }, ledger });
+    const { endGraceMs } = backend;
+    return await AgentChild.spawn({ command, cwd, env: { ...env, ...backend.env(approval) }, ledger, endGraceMs });
   } catch (error) {
     if (!(error instanceof SpawnFailed)) throw error;
     throw startError(

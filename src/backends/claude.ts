@@ -16,6 +16,17 @@ const ASKS: ReadonlyMap<string, boolean> = new Map([
   ["bypassPermissions", false],
 ]);
 
+/**
+ * Settings that only tighten, above those of the user and the project (claude-agent-sdk 0.3.318, `managedSettings`). The
+ * two locks set aside allow rules, hooks that allow, and the tools that a skill brings along; the rule makes Claude ask
+ * about what it would run by itself: reading, `acceptEdits` of a subagent.
+ */
+const ASKS_ABOUT_EVERY_TOOL = {
+  allowManagedPermissionRulesOnly: true,
+  allowManagedHooksOnly: true,
+  permissions: { ask: ["*"] },
+};
+
 export const claudeBackend: Backend = {
   ...genericHabits,
   id: "claude",
@@ -25,7 +36,14 @@ export const claudeBackend: Backend = {
   // Its sessions are processes of their own behind one adapter.
   sessionsPerRuntime: Infinity,
   capabilityMeta: { terminal_output_delta: true },
-  sessionMeta: () => ({ claudeCode: { options: { allowDangerouslySkipPermissions: false } } }),
+  sessionMeta: (_, gate) => ({
+    claudeCode: {
+      options: {
+        allowDangerouslySkipPermissions: false,
+        ...(gate === "required" && { managedSettings: ASKS_ABOUT_EVERY_TOOL }),
+      },
+    },
+  }),
   modeToSet: (modes) =>
     modes === undefined || modes.current === ASKS_FOR_EVERYTHING ? undefined : ASKS_FOR_EVERYTHING,
   modeAsks: (mode) => ASKS.get(mode),

@@ -42,6 +42,8 @@ export const codexBackend: Backend = {
   retriesEmptyTurn: false,
   // Recording cancel-mid-command: the turn is cancelled and `sleep` goes on.
   leavesCancelledCommands: true,
+  // Its app server does not heed the end of stdin: after 2 s codex-acp 2.6.0 sends the signal that the next rung sends.
+  endGraceMs: 250,
   isAdapterWords: (update, afterSystemError) => afterSystemError && update["messageId"] === undefined,
 };
 

@@ -40,6 +40,18 @@ const deaf: Action = { ignoreStdinEnd: true };
 const stubborn: Action = { ignoreSignals: ["SIGTERM"] };
 
 describe.concurrent("the stop ladder: afterwards nothing is alive", () => {
+  test("an agent that is known not to heed the end of stdin is not waited for", async () => {
+    const cwd = mkdtempSync(join(tmpdir(), "ostler-child-"));
+    const env = { PATH: process.env["PATH"] ?? "", AGENT_LOG: join(cwd, "agent.log") };
+    const command = agentCommand({ start: [deaf, { raw: "up\n" }] });
+    const child = await AgentChild.spawn({ command, cwd, env, endGraceMs: 10 });
+    await once(child.stdout, "data");
+    const before = performance.now();
+    expect(await child.stop()).toBe(true);
+    expect(child.exit).toEqual({ code: null, signal: "SIGTERM" });
+    expect(performance.now() - before).toBeLessThan(1500);
+  });
+
   test.each<{
     from: string;
     start: readonly Action[];

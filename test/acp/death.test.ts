@@ -10,6 +10,11 @@ test.each([
     title: "X exited with code 1: Error: Cannot find module '/srv/nope.mjs'",
   },
   { from: "a plain last word", stderr: "starting\nout of luck\n", title: "X exited with code 1: out of luck" },
+  {
+    from: "recording claude-agent-acp 0.101.0 kill-adapter-idle",
+    stderr: "[session/create] sessionId=s1 phase=register durationMs=21 totalMs=1502\n[idle-compaction] skip: none\n",
+    title: "X exited with code 1",
+  },
   { from: "silence", stderr: "\n", title: "X exited with code 1" },
 ])("$from: the title names the line that says why", ({ stderr, title }) => {
   const gone = goneByExit("X", { code: 1, signal: null }, stderr, "generic", "agent_spawn");

@@ -38,6 +38,21 @@ test("permissions may not be skipped, whatever is approved", () => {
   }
 });
 
+test("where the gate is required, no setting of the user's lets a tool run unasked", () => {
+  expect(claudeBackend.sessionMeta("all", "required")).toEqual({
+    claudeCode: {
+      options: {
+        allowDangerouslySkipPermissions: false,
+        managedSettings: {
+          allowManagedPermissionRulesOnly: true,
+          allowManagedHooksOnly: true,
+          permissions: { ask: ["*"] },
+        },
+      },
+    },
+  });
+});
+
 const model = (text: string, messageId = "m1"): Action => chunk(text, { messageId });
 const kind = (text: string): Action => chunk(text, { messageId: "m1", _meta: { claudeCode: { kind: "notice" } } });
 
