@@ -84,11 +84,11 @@ export class CrashFiles implements CrashLedger {
  * arguments (`node agent.mjs`). Repaired or updated, it is another one.
  */
 export function identifyProgram(at: string, { args }: Pick<CommandLine, "args">, cwd: string): string {
-  const files = [at, ...args.filter((argument) => argument.includes("/"))];
+  const files = [at, ...args.filter((argument) => !argument.startsWith("-"))];
   const marks = files.flatMap((file) => {
     try {
-      const { size, mtimeMs } = statSync(resolve(cwd, file));
-      return [`${basename(file)}:${size}:${mtimeMs}`];
+      const stat = statSync(resolve(cwd, file));
+      return stat.isFile() ? [`${basename(file)}:${stat.size}:${stat.mtimeMs}`] : [];
     } catch {
       return [];
     }

@@ -1,8 +1,14 @@
-/** `ostler backends`: which agents are there, and the installation of an adapter. */
+/** `ostler backends`: which agents are there, the installation of an adapter, and the end of a park. */
 import { resolve } from "node:path";
+import { readPark } from "../../acp/restart-policy.ts";
+import type { Intensity, Park } from "../../acp/restart-policy.ts";
 import { EXIT } from "../../errors/kinds.ts";
 import { stripControls } from "../../errors/redact.ts";
+import { checkBackendName } from "../../host/backend-names.ts";
+import type { Config } from "../../host/config-defaults.ts";
 import { loadConfig } from "../../host/config.ts";
+import type { LoadedConfig } from "../../host/config.ts";
+import { CrashFiles, identifyProgram } from "../../host/crash-ledger.ts";
 import { inspectBackends } from "../../host/doctor.ts";
 import { InstallError, installAdapter, isInstallable } from "../../host/install.ts";
 import { ostlerPaths } from "../../host/paths.ts";
@@ -14,15 +20,16 @@ import { BACKENDS_OPTIONS } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
 
-const USAGE = "write: ostler backends, or ostler backends install codex|claude";
+const USAGE = "write: ostler backends, ostler backends install codex|claude, or ostler backends resume NAME";
 
 export async function backends(argv: readonly string[], io: Io): Promise<number> {
   const { words, options } = parseArguments(argv, BACKENDS_OPTIONS);
   const [action = "list", name, ...more] = words;
   if (action === "list" && name === undefined) return list(options.config, io);
-  if (action !== "install" || name === undefined || more.length > 0) {
+  if ((action !== "install" && action !== "resume") || name === undefined || more.length > 0) {
     throw new UsageError(`Cannot make sense of "${["backends", ...words].join(" ")}"; ${USAGE}`);
   }
+  if (action === "resume") return resume(name, options.config, io);
   if (!isInstallable(name)) throw new UsageError(`Ostler cannot install "${name}"; ${USAGE}`);
   return install(name, io);
 }
@@ -31,29 +38,76 @@ async function list(configFile: string | undefined, io: Io): Promise<number> {
   using interrupt = new Interrupt(io);
   const { cwd, env } = io;
   const { signal } = interrupt;
-  const loaded = await loadConfig({
-    cwd,
-    env,
-    signal,
-    ...(configFile === undefined ? {} : { configFile: resolve(cwd, configFile) }),
-  }).catch((error: unknown) => {
-    if (interrupt.received === undefined) throw error;
-  });
+  const loaded = await load(configFile, io, interrupt);
   if (loaded === undefined) return signalExitCode(interrupt.received ?? "SIGINT");
   const report = await inspectBackends({ loaded, env, cwd, signal });
+  const ledger = new CrashFiles(ostlerPaths(env));
+  const intensity = restartIntensity(loaded.config);
   const stderr = new BatchedOutput(io.stderr);
   const stdout = new BatchedOutput(io.stdout);
   for (const warning of loaded.warnings) stderr.write(`${warning}\n`);
   const width = Math.max(...report.backends.map(({ backend }) => backend.length));
-  for (const { backend, status, at, version, install } of report.backends) {
+  for (const { backend, status, at, command = [], version, install } of report.backends) {
+    const program = at === undefined ? undefined : identifyProgram(at, { args: command.slice(1) }, cwd);
+    const park = readPark(
+      ledger.read(backend).filter((crash) => crash.program === program),
+      intensity,
+    );
     const where =
       status === "found"
-        ? [at, version].filter(Boolean).join("  ")
+        ? [at, version, park && `parked ${describePark(park)}; to start it again: ostler backends resume ${backend}`]
+            .filter(Boolean)
+            .join("  ")
         : `not found${install ? `; to install it: ${install}` : ""}`;
     stdout.write(`${backend.padEnd(width)}  ${stripControls(where)}\n`);
   }
   await Promise.all([stdout.finish(), stderr.finish()]);
   return EXIT.completed;
+}
+
+async function resume(backend: string, configFile: string | undefined, io: Io): Promise<number> {
+  using interrupt = new Interrupt(io);
+  const loaded = await load(configFile, io, interrupt);
+  if (loaded === undefined) return signalExitCode(interrupt.received ?? "SIGINT");
+  checkBackendName(loaded.config, backend);
+  const { resumeBackend } = await import("../../host/resume-backend.ts");
+  const { park, crashes, problems } = await resumeBackend({
+    paths: ostlerPaths(io.env),
+    backend,
+    intensity: restartIntensity(loaded.config),
+  });
+  const stdout = new BatchedOutput(io.stdout);
+  const stderr = new BatchedOutput(io.stderr);
+  for (const problem of problems) stderr.write(`ostler: ${problem}\n`);
+  const of = crashes === 1 ? "one crash is" : `${crashes} crashes are`;
+  if (park !== undefined) stdout.write(`${backend} may start again; it was parked ${describePark(park)}\n`);
+  else stdout.write(`${backend} was not parked${crashes === 0 ? "" : `; ${of} forgotten`}\n`);
+  await Promise.all([stdout.finish(), stderr.finish()]);
+  return problems.length === 0 ? EXIT.completed : EXIT.failed;
+}
+
+/** Undefined when the person stopped it. */
+async function load(
+  configFile: string | undefined,
+  { cwd, env }: Io,
+  interrupt: Interrupt,
+): Promise<LoadedConfig | undefined> {
+  const { signal } = interrupt;
+  const file = configFile === undefined ? {} : { configFile: resolve(cwd, configFile) };
+  return loadConfig({ cwd, env, signal, ...file }).catch((error: unknown) => {
+    if (interrupt.received === undefined) throw error;
+    return undefined;
+  });
+}
+
+function restartIntensity({ restart }: Config): Intensity {
+  return { burst: restart.burst, periodMs: restart.periodS * 1000 };
+}
+
+/** Local time to the minute, and the last words. */
+function describePark({ since, last }: Park): string {
+  const time = new Date(since).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
+  return `since ${time} (${last.title})`;
 }
 
 async function install(backend: "codex" | "claude", io: Io): Promise<number> {
