@@ -8,6 +8,9 @@ import type { Socket } from "node:net";
 /** Longest line either side reads. Prompts do not travel here yet; names, ids and answers do. */
 export const MAX_LINE_CHARS = 1024 * 1024;
 
+/** What may wait for the other side to read it. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+
 /** Error codes of JSON-RPC 2.0, and ours for a handler that failed. */
 export const RPC = {
   parseError: -32700,
@@ -53,6 +56,8 @@ export function readLines(socket: Socket, onLine: (line: string) => void, onTooL
   socket.on("data", read);
 }
 
+/** Hangs up on a side that does not read what it is sent. */
 export function writeLine(socket: Socket, message: Json): void {
   if (socket.writable) socket.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy();
 }

@@ -25,7 +25,6 @@ import { thisProcess } from "./this-process.ts";
 
 /** More than all waiters of a few conversations; a process has some 1,000 descriptors. */
 const MAX_CONNECTIONS = 256;
-/** A connection that asks nothing is closed. */
 const IDLE_MS = 10_000;
 const MAX_PENDING = 32;
 const MAX_MISTAKES = 10;
@@ -40,27 +39,34 @@ export interface CallContext {
 /** Answers one method. Its result must be JSON; its error's message goes to the caller, scrubbed. */
 export type Handler = (params: Json, context: CallContext) => unknown;
 
+export interface OwnerServerOptions {
+  /** After this time a connection that asks nothing is closed; default 10,000. */
+  readonly idleMs?: number;
+}
+
 /** Listens while a process owns conversations. Keeps no event loop alive. */
 export class OwnerServer implements AsyncDisposable {
   readonly path: string;
   readonly #server: Server;
   readonly #address: SocketAddress;
+  readonly #idleMs: number;
   readonly #handlers = new Map<string, Handler>();
   readonly #sockets = new Set<Socket>();
 
-  private constructor(path: string, address: SocketAddress) {
+  private constructor(path: string, address: SocketAddress, idleMs: number) {
     this.path = path;
     this.#address = address;
+    this.#idleMs = idleMs;
     this.#server = createServer((socket) => this.#serve(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.unref();
   }
 
   /** Listens for what this process owns in the store. Throws the system's error when it cannot. */
-  static async open(store: Store): Promise<OwnerServer> {
+  static async open(store: Store, { idleMs = IDLE_MS }: OwnerServerOptions = {}): Promise<OwnerServer> {
     removeStaleSockets(store.paths);
     const path = socketPathOf(store.paths, thisProcess());
-    const server = new OwnerServer(path, listenAddress(store.paths, path));
+    const server = new OwnerServer(path, listenAddress(store.paths, path), idleMs);
     try {
       await server.#listen();
     } catch (error) {
@@ -108,7 +114,7 @@ export class OwnerServer implements AsyncDisposable {
     let mistakes = 0;
     this.#sockets.add(socket);
     socket.unref();
-    socket.setTimeout(IDLE_MS, () => pending === 0 && socket.destroy());
+    socket.setTimeout(this.#idleMs, () => pending === 0 && socket.destroy());
     socket.on("error", () => {});
     socket.on("close", () => {
       this.#sockets.delete(socket);
@@ -120,6 +126,7 @@ export class OwnerServer implements AsyncDisposable {
       if (mistakes >= MAX_MISTAKES) socket.destroySoon();
     };
     const onLine = (line: string): void => {
+      if (mistakes >= MAX_MISTAKES) return;
       const request = readRequest(line);
       if ("code" in request) return mistake(request.id, request.code, request.message);
       if (pending >= MAX_PENDING) return mistake(request.id, RPC.tooMany, "Too many requests at once");

@@ -142,10 +142,11 @@ export class Owned implements Disposable {
  */
 export function claim(context: StoreContext, id: string, ticket?: number): Owned | { readonly busy: OwnerInfo } {
   const { db, self, now } = context;
+  // A look costs nobody anything; a transaction that writes keeps all others out.
+  const taken = ownerOrNext(context, id, ticket);
+  if (taken !== undefined) return { busy: taken };
   return transaction(db, () => {
-    const row = rowOf(context, id);
-    if (row === undefined) throw noSuchConversation();
-    const busy = readOwner(row, self, now()) ?? waitingBefore(context, id, ticket)[0];
+    const busy = ownerOrNext(context, id, ticket);
     if (busy !== undefined) return { busy };
     if (ticket !== undefined) dropTicket(context, ticket);
     const claimed = db
@@ -159,6 +160,12 @@ export function claim(context: StoreContext, id: string, ticket?: number): Owned
     if (claimed === undefined) throw noSuchConversation();
     return new Owned(context, claimed);
   });
+}
+
+function ownerOrNext(context: StoreContext, id: string, ticket: number | undefined): OwnerInfo | undefined {
+  const row = rowOf(context, id);
+  if (row === undefined) throw noSuchConversation();
+  return readOwner(row, context.self, context.now()) ?? waitingBefore(context, id, ticket)[0];
 }
 
 /** The row of a conversation, with its owner's columns. */

@@ -11,8 +11,10 @@ import { Owned, busyError } from "./ownership.ts";
 import type { Store } from "./store.ts";
 import { dropTicket, renewTicket, takeTicket, waitingBefore } from "./tickets.ts";
 
-/** How often a waiter looks without having heard anything; also its sign of life. */
+/** How often a waiter looks without having heard anything. */
 const SLOW_LOOK_MS = 500;
+/** How often it shows that it lives. */
+const RENEW_MS = 2000;
 /** The least time between two looks. */
 const SHORT_LOOK_MS = 25;
 const DEFAULT_QUEUE_LIMIT = 20;
@@ -53,14 +55,16 @@ export async function waitForOwnership(store: Store, id: string, options: WaitOp
 async function untilOurTurn(store: Store, id: string, ticket: number, options: WaitOptions): Promise<Owned> {
   const { signal, onWaiting } = options;
   let told = "";
+  let renewedAt = performance.now();
   for (;;) {
     const claimed = store.claim(id, ticket);
     if (claimed instanceof Owned) return claimed;
     const { busy: owner } = claimed;
-    const before = store.use((context) => {
-      renewTicket(context, ticket);
-      return waitingBefore(context, id, ticket).length;
-    });
+    if (performance.now() - renewedAt > RENEW_MS) {
+      store.use((context) => renewTicket(context, ticket));
+      renewedAt = performance.now();
+    }
+    const before = store.use((context) => waitingBefore(context, id, ticket).length);
     const news = `${before} ${owner.pid} ${owner.since}`;
     if (news !== told) onWaiting?.({ position: before + 1, owner });
     told = news;

@@ -12,9 +12,12 @@ import { STORE_VERSION, migrate, storeVersion } from "./store-schema.ts";
 import { systemCode } from "./system-code.ts";
 import type { OwnerIdentity } from "./this-process.ts";
 
-/** How long a statement waits for another process that writes. */
-const BUSY_TIMEOUT_MS = 5000;
+/** How long a statement waits for another process that writes, in milliseconds. */
+export const BUSY_TIMEOUT_MS = 5000;
 const LOCK_RETRY_MS = 20;
+
+/** SQLite takes 512 bytes, and appends to the name. */
+const MAX_PATH_BYTES = 500;
 
 /** Result codes of SQLite (its documentation, "Result and Error Codes"). */
 const BUSY = 5;
@@ -53,13 +56,13 @@ export interface StoreContext {
 }
 
 /** Opens `store.sqlite` in the state folder, or makes it. Throws `StoreError`. */
-export function openStoreFile(paths: Paths): StoreFile {
+export function openStoreFile(paths: Paths, busyTimeoutMs: number): StoreFile {
   const file = join(paths.state, "store.sqlite");
   try {
     ensureStateFolder(paths);
     makePrivate(file);
-    const db = openChecked(file);
-    return db === undefined ? replace(file) : { db };
+    const db = openChecked(file, busyTimeoutMs);
+    return db === undefined ? replace(file, busyTimeoutMs) : { db };
   } catch (error) {
     throw storeError(error, file);
   }
@@ -86,10 +89,7 @@ export function storeError(error: unknown, file: string): unknown {
     case undefined:
       return systemCode(error) === "" ? error : new StoreError(`${where} cannot be used: ${blame(error, file)}`, error);
     case BUSY:
-      return new StoreError(
-        `${where} is locked by another process for ${BUSY_TIMEOUT_MS / 1000} seconds; try again`,
-        error,
-      );
+      return new StoreError(`${where} is kept locked by another process; try again`, error);
     case FULL:
       return new StoreError(`${where} cannot be written: the disk is full`, error);
     case CORRUPT:
@@ -105,8 +105,8 @@ export function storeError(error: unknown, file: string): unknown {
 }
 
 /** Undefined when the file is damaged or no database. */
-function openChecked(file: string): DatabaseSync | undefined {
-  const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+function openChecked(file: string, timeout: number): DatabaseSync | undefined {
+  const db = new DatabaseSync(file, { timeout });
   try {
     if (db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"] !== "ok") return closed(db);
     const version = storeVersion(db);
@@ -115,7 +115,7 @@ function openChecked(file: string): DatabaseSync | undefined {
         `The session store ${file} was written by a newer Ostler (version ${version}, this one knows ${STORE_VERSION}); update Ostler, or set OSTLER_HOME to another folder`,
       );
     }
-    retryLocked(() => db.exec("PRAGMA journal_mode = WAL"));
+    retryLocked(() => db.exec("PRAGMA journal_mode = WAL"), timeout);
     db.exec("PRAGMA synchronous = NORMAL");
     if (version < STORE_VERSION) transaction(db, () => migrate(db));
     return db;
@@ -131,16 +131,16 @@ function closed(db: DatabaseSync): undefined {
 }
 
 /** Sets a damaged file aside and begins a new one. One process at a time: the second would set the new one aside. */
-function replace(file: string): StoreFile {
-  using lock = new DatabaseSync(`${file}-lock`, { timeout: BUSY_TIMEOUT_MS });
+function replace(file: string, timeout: number): StoreFile {
+  using lock = new DatabaseSync(`${file}-lock`, { timeout });
   chmodSync(`${file}-lock`, 0o600);
   lock.exec("BEGIN EXCLUSIVE");
-  const mended = openChecked(file);
+  const mended = openChecked(file, timeout);
   if (mended !== undefined) return { db: mended };
   const aside = `${file}.corrupt-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
   for (const end of ["", "-wal", "-shm"]) if (existsSync(file + end)) renameSync(file + end, aside + end);
   makePrivate(file);
-  const db = openChecked(file);
+  const db = openChecked(file, timeout);
   if (db === undefined) throw new StoreError(`The session store ${file} cannot be used: a new file is damaged at once`);
   return { db, notice: `The session store was damaged and is kept as ${aside}; a new one was begun` };
 }
@@ -156,8 +156,8 @@ function makePrivate(file: string): void {
 }
 
 /** Changing the journal mode does not wait for other processes, whatever the timeout. */
-function retryLocked(act: () => void): void {
-  for (const end = Date.now() + BUSY_TIMEOUT_MS; ;) {
+function retryLocked(act: () => void, timeoutMs: number): void {
+  for (const end = Date.now() + timeoutMs; ;) {
     try {
       return act();
     } catch (error) {
@@ -179,6 +179,7 @@ function blame(error: unknown, file: string): string {
   if (found?.isDirectory()) return "a folder is in its place; move it away";
   if (found !== undefined && found.uid !== process.getuid?.())
     return "it belongs to another user; set OSTLER_HOME to a folder of yours";
+  if (Buffer.byteLength(file) > MAX_PATH_BYTES) return "its path is too long; set OSTLER_HOME to a shorter one";
   const code = systemCode(error);
   if (code === "ENOSPC") return "the disk is full";
   const why = code === "ERR_SQLITE_ERROR" && error instanceof Error ? error.message : code;

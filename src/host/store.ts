@@ -9,7 +9,7 @@ import { checkSessionName, readConversation, readOwner, storedCommand, storedTex
 import type { ConversationRecord, NewConversation, OwnerInfo } from "./conversation-records.ts";
 import { Owned, busyError, claim, noSuchConversation, rowOf } from "./ownership.ts";
 import type { Paths } from "./paths.ts";
-import { openStoreFile, storeError, transaction } from "./store-file.ts";
+import { BUSY_TIMEOUT_MS, openStoreFile, storeError, transaction } from "./store-file.ts";
 import type { StoreContext } from "./store-file.ts";
 import { thisProcess } from "./this-process.ts";
 import type { OwnerIdentity } from "./this-process.ts";
@@ -22,6 +22,8 @@ export interface StoreOptions {
   readonly self?: OwnerIdentity;
   /** Milliseconds since 1970; default the clock. */
   readonly now?: () => number;
+  /** How long a statement waits for another process that writes; default 5000. */
+  readonly busyTimeoutMs?: number;
 }
 
 /** Opens the store, or makes it. Throws `StoreError`: one sentence that says what is wrong with file or folder. */
@@ -39,8 +41,8 @@ export class Store implements Disposable {
   readonly #owned = new Map<string, PromiseWithResolvers<void>>();
   #heartbeat: NodeJS.Timeout | undefined;
 
-  constructor(paths: Paths, { self = thisProcess(), now = Date.now }: StoreOptions) {
-    const { db, notice } = openStoreFile(paths);
+  constructor(paths: Paths, { self = thisProcess(), now = Date.now, busyTimeoutMs = BUSY_TIMEOUT_MS }: StoreOptions) {
+    const { db, notice } = openStoreFile(paths, busyTimeoutMs);
     this.notice = notice;
     this.paths = paths;
     const file = join(paths.state, "store.sqlite");

@@ -7,7 +7,7 @@ import type { OwnerInfo, Row } from "./conversation-records.ts";
 import { transaction } from "./store-file.ts";
 import type { StoreContext } from "./store-file.ts";
 
-/** How long a waiter counts without a sign of life; it gives one at every look. */
+/** How long a waiter counts without a sign of life; it gives one every two seconds. */
 const SILENCE_MS = 10_000;
 
 /** Places in the queue by number; the process that waits there, since when, and when it was last heard of. */
