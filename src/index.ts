@@ -5,7 +5,16 @@
  * opens sessions, a session's `prompt` gives events and an outcome that always settles.
  */
 export { createHost } from "./host/host.ts";
-export type { Host, HostOptions, OpenRuntimeOptions, OpenedRuntime } from "./host/host.ts";
+export type {
+  Host,
+  HostOptions,
+  OpenConversationOptions,
+  OpenRuntimeOptions,
+  OpenedConversation,
+  OpenedRuntime,
+} from "./host/host-options.ts";
+export type { Conversation } from "./host/conversation.ts";
+export type { AgentWish, SelectedAgent } from "./host/agent-selection.ts";
 export { createPermissionPolicy } from "./host/permissions.ts";
 export { createRuntime } from "./acp/runtime.ts";
 export type { Runtime, RuntimeOptions } from "./acp/runtime.ts";

@@ -6,6 +6,11 @@ const PROGRAMS: readonly (readonly [program: RegExp, profile: Profile])[] = [
   [programName("kiro-cli"), "kiro"],
 ];
 
+/** Whether a text names wire habits. */
+export function isProfile(value: unknown): value is Profile {
+  return value === "kiro" || value === "codex" || value === "claude" || value === "generic";
+}
+
 /**
  * Whose wire habits a command has when nobody said: a known harness started by hand must still be put into the mode that
  * asks. Undefined for programs that nobody here has met.

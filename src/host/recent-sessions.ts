@@ -5,17 +5,19 @@
 import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Profile } from "../errors/failure.ts";
+import { storedCommand } from "./conversation-records.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
+import { isProfile } from "./profile.ts";
 
 /** One session that an agent can reopen. */
 export interface RecentSession {
   readonly cwd: string;
   /** Name of the backend; `agent` for an ad-hoc command line. */
   readonly backend: string;
-  /** The command line, for an ad-hoc agent. */
-  readonly agent?: string;
-  readonly profile?: Profile;
+  /** The command line, for an ad-hoc agent; kept without a secret that it held. */
+  readonly agent?: string | undefined;
+  readonly profile?: Profile | undefined;
   readonly sessionId: string;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -27,9 +29,10 @@ const MAX_BYTES = 128 * 1024;
 /** Remembers the session. Does not throw: what cannot be remembered costs a `--continue`, not a turn. */
 export function noteRecentSession(paths: Paths, session: RecentSession): void {
   const file = fileOf(paths);
+  const line = { ...session, agent: storedCommand(session.agent) ?? undefined };
   try {
     ensureStateFolder(paths);
-    appendFileSync(file, `${JSON.stringify(session)}\n`, { mode: 0o600 });
+    appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
     if (statSync(file).size > MAX_BYTES) dropOlderHalf(file);
   } catch {
     // `--continue` will say that there is no earlier session.
@@ -73,10 +76,6 @@ function readLine(line: string): RecentSession | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isProfile(value: unknown): value is Profile {
-  return value === "kiro" || value === "codex" || value === "claude" || value === "generic";
 }
 
 function dropOlderHalf(file: string): void {

@@ -23,6 +23,14 @@ export function readAskRequest(argv: readonly string[]): AskRequest {
   if (options.profile !== undefined && options.agent === undefined) {
     throw new UsageError("--profile says whose habits --agent has; it means nothing without --agent");
   }
+  if (options.session !== undefined && options.continue) {
+    throw new UsageError("--session and --continue both name a session; give one of them");
+  }
+  if (options["no-wait"] && options.session === undefined && !options.continue) {
+    throw new UsageError(
+      "--no-wait is about a session that is in use; it means nothing without --session or --continue",
+    );
+  }
   if (options.approve !== undefined && options["permission-policy"] !== undefined) {
     throw new UsageError("--approve and --permission-policy both say what is allowed; give one of them");
   }

@@ -9,6 +9,7 @@ import type { WireTap } from "../../acp/ports.ts";
 import type { PolicyRules } from "../../host/policy-rules.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import type { CardWords } from "../shared/failure-card.ts";
+import { openConversation } from "./ask-conversation.ts";
 import type { AskRequest } from "./ask-request.ts";
 import { fileProblem } from "./file-problem.ts";
 import type { Interrupt } from "./interrupt.ts";
@@ -64,34 +65,28 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
   );
   for (const warning of host.warnings) presenter.notice(warning);
   const additionalDirectories = options["add-dir"].map((folder) => readWorkspace(folder, io.cwd));
-  const { runtime, settings, notice, ...opened } = await host.openRuntime({
+  const opened = await openConversation(run, host, {
     ...given({ backend: options.backend, agent: options.agent, profile: options.profile, approve: options.approve }),
     cwd: workspace,
     additionalDirectories,
     isTty: io.stdout.isTTY === true,
-    ...given({ tap, rules }),
-    signal: interrupt.signal,
-    ...(await personToAsk(run)),
-  });
-  interrupt.kill = (bug) => runtime.kill(bug);
-  run.backend = opened.backend;
-  const { loginHint, profile } = runtime.backend;
-  run.words = { ...run.words, loginHint, profile };
-  if (notice !== undefined) presenter.notice(notice);
-
-  const session = await runtime.openSession({
-    cwd: workspace,
-    ...given({ model: options.model ?? settings.model, mode: options.mode ?? settings.mode }),
+    ...given({ tap, rules, model: options.model, mode: options.mode, retries: options.retries }),
     configOptions: request.configOptions,
     mcpServers,
-    additionalDirectories,
     signal: interrupt.signal,
+    onNotice: (sentence) => presenter.notice(sentence),
+    onRuntime: (runtime) => {
+      const { id, loginHint, profile } = runtime.backend;
+      interrupt.kill = (bug) => runtime.kill(bug);
+      run.backend = id;
+      run.words = { ...run.words, loginHint, profile };
+    },
+    ...(await personToAsk(run)),
   });
-  run.words = { ...run.words, usableModels: session.models };
-  const turn = session.prompt(prompt, {
+  run.words = { ...run.words, usableModels: opened.session.models };
+  const turn = opened.prompt(prompt, {
     signal: interrupt.signal,
     timeouts: turnTimeouts(options, host.config.timeouts),
-    retries: options.retries ?? host.config.retry.retries,
     keepText: presenter.keepsText,
     whenUnread: "pause",
   });

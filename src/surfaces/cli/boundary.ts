@@ -1,7 +1,9 @@
 /** The edge of the CLI: whatever was thrown becomes a sentence or a failure; stacks are for `--verbose`, scrubbed. */
-import type { Failure } from "../../errors/failure.ts";
+import { AcpError } from "../../errors/acp-error.ts";
+import type { Failure, FailureKind } from "../../errors/failure.ts";
 import { KINDS } from "../../errors/kinds.ts";
 import { cleanBlock, cleanLine } from "../../errors/redact.ts";
+import { AcpRuntimeError } from "../../errors/runtime-error.ts";
 import type { CrashReportPlace } from "../../host/crash.ts";
 import { UsageError } from "../../host/usage-error.ts";
 
@@ -13,7 +15,7 @@ const MAX_CAUSE_CHARS = 8000;
 /** The failure of an error that did not come with one: an unusable request, or a bug of ours. */
 export function failureFor(error: unknown): Failure {
   if (error instanceof Error && "failure" in error && isFailure(error.failure)) return error.failure;
-  const kind = error instanceof UsageError ? "configuration" : "unknown";
+  const kind = kindOf(error);
   const { retry, needs, category } = KINDS[kind];
   return {
     id: "ask:error",
@@ -25,11 +27,25 @@ export function failureFor(error: unknown): Failure {
     title: sentenceOf(error),
     actions: [],
     retry,
-    transient: false,
+    transient: retry !== "never",
     ...(needs === undefined ? {} : { needs }),
     replaySafety: "not_sent",
-    rule: error instanceof UsageError ? "usage" : "internal",
+    rule: error instanceof UsageError ? "usage" : isTyped(error) ? "typed" : "internal",
   };
+}
+
+/** The exit code of a command that threw. */
+export function exitCodeFor(error: unknown): number {
+  return error instanceof UsageError ? error.exitCode : KINDS[kindOf(error)].exit;
+}
+
+function kindOf(error: unknown): FailureKind {
+  if (error instanceof UsageError) return "configuration";
+  return isTyped(error) ? error.kind : "unknown";
+}
+
+function isTyped(error: unknown): error is AcpError | AcpRuntimeError {
+  return error instanceof AcpError || error instanceof AcpRuntimeError;
 }
 
 /** One sentence for a person; never a stack. */

@@ -8,7 +8,11 @@ import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
 
 const SHELLS = ["bash", "zsh"];
-const WORDS: Readonly<Record<string, string>> = { backends: "list install codex claude", completion: SHELLS.join(" ") };
+const WORDS: Readonly<Record<string, string>> = {
+  sessions: "list show close",
+  backends: "list install resume codex claude",
+  completion: SHELLS.join(" "),
+};
 const BACKENDS = "claude codex kiro demo";
 
 export async function completion(argv: readonly string[], io: Io): Promise<number> {

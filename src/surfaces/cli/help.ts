@@ -22,14 +22,26 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ["ostler ask --approve all --timeout 600 fix the failing test", "Let it work for ten minutes"],
       ['ostler ask --json "hello" | jq -r "select(.type == \\"result\\").outcome"', "For programs"],
       ['ostler ask --agent "my-agent --acp" "hello"', "Any agent that speaks ACP"],
+      ['ostler ask -s login "and now the tests"', "Go on in a session with a name"],
+      ['ostler ask --continue "why?"', "Go on in the last session of this folder"],
+    ],
+  },
+  sessions: {
+    usage: "ostler sessions [list | show NAME | close NAME]",
+    describe: "Show the sessions that ostler ask -s can go on in, or forget one",
+    examples: [
+      ["ostler sessions", "All of them, the last used first"],
+      ["ostler sessions show login", "Where it works, with which agent, and how its last turn ended"],
+      ["ostler sessions close login", "Forget it; what the agent itself keeps stays"],
     ],
   },
   backends: {
-    usage: "ostler backends [list | install codex|claude]",
-    describe: "Show which agents are there, or install an adapter",
+    usage: "ostler backends [list | install codex|claude | resume NAME]",
+    describe: "Show which agents are there, install an adapter, or let one that kept crashing start again",
     examples: [
       ["ostler backends", "Which agents are there, and where"],
       ["ostler backends install codex", "The tested version of the adapter, from npm"],
+      ["ostler backends resume codex", "Start it again after it was parked for crashing too often"],
     ],
   },
   doctor: {

@@ -4,7 +4,7 @@ import { nearestName } from "../../host/nearest-name.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { ask } from "./ask.ts";
 import { readAskRequest } from "./ask-request.ts";
-import { describeCauses, sentenceOf } from "./boundary.ts";
+import { describeCauses, exitCodeFor, sentenceOf } from "./boundary.ts";
 import { COMMAND_NAMES, isCommand } from "./options.ts";
 import type { Io, Output } from "./io.ts";
 import { BatchedOutput } from "./output.ts";
@@ -16,7 +16,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     const causes = argv.includes("--verbose") ? describeCauses(error) : [];
     await write(io.stderr, [`ostler: ${sentenceOf(error)}`, ...causes, ""].join("\n"));
-    return error instanceof UsageError ? error.exitCode : EXIT.failed;
+    return exitCodeFor(error);
   }
 }
 
@@ -31,6 +31,8 @@ async function runCommand([command = "--help", ...rest]: readonly string[], io: 
   if (["--help", "-h", "help"].includes(command)) return write(io.stdout, await helpFor(rest.find(isCommand)));
   if (isCommand(command) && asksForHelp) return write(io.stdout, await helpFor(command));
   switch (command) {
+    case "sessions":
+      return (await import("./sessions-command.ts")).sessions(rest, io);
     case "backends":
       return (await import("./backends-command.ts")).backends(rest, io);
     case "doctor":

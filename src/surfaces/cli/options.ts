@@ -95,6 +95,16 @@ export const ASK_OPTIONS = {
     describe: "One more folder the agent may work in; may be repeated",
   },
 
+  session: {
+    type: "text",
+    alias: "s",
+    value: "NAME",
+    group: "Agent",
+    describe: "Go on in the named session of this folder; made on first use",
+  },
+  continue: { type: "flag", group: "Agent", describe: "Go on in the last session of this folder" },
+  "no-wait": { type: "flag", group: "Agent", describe: "When the session is in use: end with code 10, do not queue" },
+
   file: {
     type: "text",
     alias: "f",
@@ -192,17 +202,24 @@ export const DOCTOR_OPTIONS = {
   ...GENERAL_OPTIONS,
 } as const satisfies OptionTable;
 
+export const SESSIONS_OPTIONS = {
+  cwd: { type: "text", alias: "C", value: "DIR", group: "General", describe: "Look in this folder first" },
+  json: { type: "flag", group: "Output", describe: "JSON on stdout" },
+  ...GENERAL_OPTIONS,
+} as const satisfies OptionTable;
+
 export const COMPLETION_OPTIONS = GENERAL_OPTIONS;
 
 export type AskOptions = OptionValues<typeof ASK_OPTIONS>;
 export type DoctorOptions = OptionValues<typeof DOCTOR_OPTIONS>;
 
-export const COMMAND_NAMES = ["ask", "backends", "doctor", "completion"] as const;
+export const COMMAND_NAMES = ["ask", "sessions", "backends", "doctor", "completion"] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
 /** Every command with its options. */
 export const COMMANDS: Readonly<Record<CommandName, OptionTable>> = {
   ask: ASK_OPTIONS,
+  sessions: SESSIONS_OPTIONS,
   backends: BACKENDS_OPTIONS,
   doctor: DOCTOR_OPTIONS,
   completion: COMPLETION_OPTIONS,

@@ -291,7 +291,8 @@ test("model, mode, options, folders, MCP servers and attachments reach the agent
   writeFileSync(join(folder, "note.md"), "# hi");
   writeFileSync(join(folder, "dot.png"), Buffer.from("89504e470d0a1a0a00", "hex"));
   const argv = ["ask", "--mcp", "mcp.json", "--attach", "note.md", "--attach", "dot.png", "--add-dir", ".", "look"];
-  const { exitCode, log } = await run(argv, { scenario: hello, folder });
+  const seeing = { ...hello, initializeResult: { agentCapabilities: { promptCapabilities: { image: true } } } };
+  const { exitCode, log } = await run(argv, { scenario: seeing, folder });
   expect(exitCode).toBe(0);
   expect(promptsIn(log)[0]?.params?.["prompt"]).toEqual([
     { type: "text", text: "look" },

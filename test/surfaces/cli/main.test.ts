@@ -91,13 +91,14 @@ async function offered(line: string): Promise<string[]> {
 }
 
 test.each([
-  { line: "ostler ", words: ["ask", "backends", "doctor", "completion"] },
+  { line: "ostler ", words: ["ask", "sessions", "backends", "doctor", "completion"] },
   { line: "ostler ask --form", words: ["--format"] },
   { line: "ostler ask --format n", words: ["ndjson"] },
   { line: "ostler ask -b c", words: ["claude", "codex"] },
   { line: "ostler ask --attach no", words: ["note.md"] },
   { line: "ostler ask -C s", words: ["sub"] },
   { line: "ostler ask --model x", words: [] },
+  { line: "ostler sessions s", words: ["show"] },
   { line: "ostler backends ins", words: ["install"] },
   { line: "ostler completion z", words: ["zsh"] },
 ])("completion of '$line'", async ({ line, words }) => {

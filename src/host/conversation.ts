@@ -1,0 +1,144 @@
+/**
+ * What a person sees as one conversation: bound to one session at a time, on a process that may be another one by the
+ * next prompt. Gets back to its session by the ladder, and keeps one budget of tries for all that is tried again.
+ */
+import { createRetryBudget } from "../acp/retry-budget.ts";
+import type { RetryBudget } from "../acp/retry-budget.ts";
+import type { OpenSessionOptions } from "../acp/open-session.ts";
+import { readOwnerPid } from "../acp/resume-session.ts";
+import type { Runtime } from "../acp/runtime.ts";
+import type { Session } from "../acp/session.ts";
+import type { RuntimeLease } from "../acp/supervisor.ts";
+import type { PromptBlock, PromptOptions, Turn } from "../acp/types.ts";
+import { AcpError } from "../errors/acp-error.ts";
+import { AcpRuntimeError } from "../errors/runtime-error.ts";
+import { climb } from "./resume-ladder.ts";
+import type { Refusal, ReopenWay } from "./resume-ladder.ts";
+
+/** What a conversation is made of. */
+export interface ConversationOptions {
+  /** A process that fits: a fresh one when the last is gone. Throws what `createRuntime` throws. */
+  readonly acquire: () => Promise<RuntimeLease>;
+  /** How every session of it is opened. */
+  readonly session: OpenSessionOptions;
+  /** The session to get back to; absent = a new one. */
+  readonly sessionId?: string | undefined;
+  /** Tries after the first, for all prompts together until one lands. */
+  readonly retries: number;
+  /** Told when the conversation is bound to a session it did not have before. */
+  readonly onBound?: ((sessionId: string, contextLost: string | undefined) => void) | undefined;
+  /** Milliseconds between tries to reopen a session that somebody else seems to hold. */
+  readonly reopenWaitsMs?: readonly number[] | undefined;
+}
+
+/** One person's thread with an agent. */
+export class Conversation implements AsyncDisposable {
+  readonly #options: ConversationOptions;
+  readonly #budget: RetryBudget;
+  #lease: RuntimeLease | undefined;
+  #session: Session | undefined;
+  #sessionId: string | undefined;
+
+  private constructor(options: ConversationOptions) {
+    this.#options = options;
+    this.#sessionId = options.sessionId;
+    this.#budget = createRetryBudget(options.retries);
+  }
+
+  /** Opens the session or gets back to it. Throws the typed error of what kept it; no process is kept then. */
+  static async open(options: ConversationOptions): Promise<Conversation> {
+    const conversation = new Conversation(options);
+    try {
+      await conversation.#bind();
+      return conversation;
+    } catch (error) {
+      await conversation.close();
+      throw error;
+    }
+  }
+
+  /** The session that the next prompt goes to. */
+  get session(): Session {
+    if (this.#session === undefined) throw new Error("The conversation is not open");
+    return this.#session;
+  }
+
+  /** The process behind it. */
+  get runtime(): Runtime {
+    if (this.#lease === undefined) throw new Error("The conversation is not open");
+    return this.#lease.runtime;
+  }
+
+  /** As `Session.prompt`; a process that died before the prompt left is replaced, and the session reopened in the new one. */
+  prompt(prompt: string | readonly PromptBlock[], options: Omit<PromptOptions, "retries" | "budget"> = {}): Turn {
+    return this.session.prompt(prompt, { ...options, budget: this.#budget });
+  }
+
+  /** Lets go of the process. Idempotent. */
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    if (session !== undefined && this.#lease !== undefined && this.#lease.runtime.sessionCount > 1)
+      await session.close();
+    await this.#release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #bind(): Promise<Session> {
+    await this.#respawn();
+    const { session: wishes, onBound, reopenWaitsMs } = this.#options;
+    const before = this.#sessionId;
+    const { session, contextLost } =
+      before === undefined
+        ? { session: await this.runtime.openSession(wishes), contextLost: undefined }
+        : await climb<Session>({
+            can: () => this.runtime.capabilities,
+            reopen: (via) => this.runtime.resumeSession({ ...wishes, sessionId: before, via }),
+            open: (sentence) => this.runtime.openSession({ ...wishes, notes: [sentence] }),
+            respawn: () => this.#respawn(),
+            readRefusal,
+            signal: wishes.signal,
+            waitsMs: reopenWaitsMs,
+          });
+    this.#session = session;
+    this.#sessionId = session.id;
+    if (session.id !== before || contextLost !== undefined) onBound?.(session.id, contextLost);
+    return session;
+  }
+
+  async #respawn(): Promise<void> {
+    await this.#release();
+    this.#lease = await this.#options.acquire();
+  }
+
+  async #release(): Promise<void> {
+    const lease = this.#lease;
+    this.#lease = undefined;
+    await lease?.release();
+  }
+}
+
+function readRefusal(error: unknown, via: ReopenWay): Refusal | undefined {
+  if (!(error instanceof AcpError || error instanceof AcpRuntimeError) || error.failure === undefined) return undefined;
+  const { failure } = error;
+  const held = failure.rule === HELD || isOwnerAlive(`${failure.title} ${failure.details ?? ""}`);
+  return { via, failure, ownerAlive: held };
+}
+
+/** codex looks at the lock itself before it says so; a dead process holds none (recording load-active-elsewhere). */
+const HELD = "name:thread_active_writer";
+
+/** The process that an agent names as the owner of a session; kiro names one that is dead (kiro wire notes, section 6). */
+function isOwnerAlive(text: string): boolean | undefined {
+  const pid = readOwnerPid(text);
+  if (pid === undefined) return undefined;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

@@ -1,0 +1,109 @@
+/** What a host is asked for and what it gives. Types only. */
+import type { Approval, FailureSink, LogSink, WireTap } from "../acp/ports.ts";
+import type { Runtime } from "../acp/runtime.ts";
+import type { Supervisor } from "../acp/supervisor.ts";
+import type { AgentWish, SelectedAgent } from "./agent-selection.ts";
+import type { BackendSettings, Config } from "./config-defaults.ts";
+import type { LoadedConfig } from "./config.ts";
+import type { Conversation } from "./conversation.ts";
+import type { FlightRecorder } from "./flight-recorder.ts";
+import type { Paths } from "./paths.ts";
+import type { AskPerson } from "./permissions.ts";
+import type { PolicyRules } from "./policy-rules.ts";
+
+/** Where the configuration and the environment come from. */
+export interface HostOptions {
+  /** Default: this process's. One snapshot serves the look-up of programs and the agents alike. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Default: this process's. Project files are looked for from here upward. */
+  readonly cwd?: string;
+  /** `--config`. */
+  readonly configFile?: string;
+  /** Gives up reading `configFile`, which may be a pipe. */
+  readonly signal?: AbortSignal;
+  /** Instead of reading files. */
+  readonly loaded?: LoadedConfig;
+  /** `serve` passes an allow-list of variables, `ask` (default) the user's own environment. */
+  readonly surface?: "ask" | "serve";
+  /** Told what happens in this host and in its agents. */
+  readonly log?: LogSink;
+  /** Keeps the last frames of every agent, for a crash report. */
+  readonly recorder?: FlightRecorder;
+}
+
+/** Which agent to start, and what it may do. */
+export interface OpenRuntimeOptions extends AgentWish {
+  /** Default: the host's. */
+  readonly cwd?: string | undefined;
+  /** Default: the configuration's. */
+  readonly approve?: Approval | undefined;
+  /** Rules of a policy file, in place of `approve`. */
+  readonly rules?: PolicyRules | undefined;
+  /** Folders besides `cwd` in which reading is approved. */
+  readonly additionalDirectories?: readonly string[] | undefined;
+  /** Asks a person about what is not approved by itself. */
+  readonly ask?: AskPerson | undefined;
+  readonly sink?: FailureSink | undefined;
+  /** Hears the wire, see `openTrace`. */
+  readonly tap?: WireTap | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which conversation to open, and with what. */
+export interface OpenConversationOptions extends OpenRuntimeOptions {
+  /** The session to get back to; absent = a new one. */
+  readonly sessionId?: string | undefined;
+  /** Default: the backend's settings. */
+  readonly model?: string | undefined;
+  /** Default: the backend's settings, else one that asks. */
+  readonly mode?: string | undefined;
+  readonly configOptions?: Readonly<Record<string, string>> | undefined;
+  readonly mcpServers?: readonly unknown[] | undefined;
+  /** Tries after the first, for all prompts together until one lands. Default: the configuration's. */
+  readonly retries?: number | undefined;
+  /** Told when the conversation is bound to another session than before; `contextLost` says why, where it was. */
+  readonly onBound?: ((sessionId: string, contextLost: string | undefined) => void) | undefined;
+  /** Told of the agent, and of each that takes its place. */
+  readonly onRuntime?: ((runtime: Runtime) => void) | undefined;
+  /** A sentence for the person while the agent is started. */
+  readonly onNotice?: ((sentence: string) => void) | undefined;
+}
+
+/** A running agent, what was decided for it, and what the person should know about it, where there is something. */
+export interface OpenedRuntime {
+  readonly runtime: Runtime;
+  readonly backend: string;
+  readonly settings: BackendSettings;
+  readonly notice?: string;
+}
+
+/** A conversation that is bound to its session. Whoever opened it closes it. */
+export interface OpenedConversation {
+  readonly conversation: Conversation;
+  readonly backend: string;
+  readonly settings: BackendSettings;
+}
+
+/** Owns every agent it started, and ends those that an Ostler which was killed left behind. */
+export interface Host extends AsyncDisposable {
+  readonly config: Config;
+  /** What was ignored or changed while the configuration was read. */
+  readonly warnings: readonly string[];
+  readonly paths: Paths;
+  /** Restarts within a budget, shares agents, leaves a crashing backend down. */
+  readonly supervisor: Supervisor;
+  /** The agent that is meant. Throws UsageError, or an error of kind `agent_spawn` when nothing is installed. */
+  select(wish: AgentWish): SelectedAgent;
+  /**
+   * Starts an agent of its own. Throws UsageError for an unknown backend or an unreadable command line, else an error with
+   * `failure`: kind `agent_spawn` for a program that is not installed, and whatever `createRuntime` throws.
+   */
+  openRuntime(options?: OpenRuntimeOptions): Promise<OpenedRuntime>;
+  /**
+   * Opens a session, or gets back to one: `session/load`, `session/resume`, else a new one whose first turn says that
+   * context was lost. Throws as `openRuntime`, and what kept the session.
+   */
+  openConversation(options?: OpenConversationOptions): Promise<OpenedConversation>;
+  /** Stops every agent, the last one first. Idempotent. */
+  close(): Promise<void>;
+}

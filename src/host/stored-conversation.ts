@@ -1,0 +1,196 @@
+/**
+ * A conversation that outlives its process: found or made in the store, owned by one Ostler at a time, its turns written
+ * down before their prompt is sent, so that the next owner knows which one was cut.
+ */
+import { startError } from "../acp/death.ts";
+import { plainVerdict } from "../acp/make-failure.ts";
+import { newTurnId } from "../acp/turn-id.ts";
+import type { PromptBlock, PromptOptions, Turn } from "../acp/types.ts";
+import type { Profile } from "../errors/failure.ts";
+import { AD_HOC } from "./agent-selection.ts";
+import type { Conversation } from "./conversation.ts";
+import type { ConversationRecord } from "./conversation-records.ts";
+import type { Host, OpenConversationOptions } from "./host-options.ts";
+import { OwnerServer } from "./owner-server.ts";
+import { Owned } from "./ownership.ts";
+import { shortPath } from "./paths.ts";
+import { isProfile } from "./profile.ts";
+import { findRecentSession } from "./recent-sessions.ts";
+import { waitForOwnership } from "./session-queue.ts";
+import type { Waiting } from "./session-queue.ts";
+import { openStore } from "./store.ts";
+import type { Store } from "./store.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Which stored conversation is meant. */
+export type StoredName = { readonly name: string } | { readonly last: true };
+
+export interface OpenStoredOptions extends OpenConversationOptions {
+  readonly cwd: string;
+  readonly which: StoredName;
+  /** Fail with kind `busy` instead of waiting until another Ostler lets go. */
+  readonly noWait?: boolean | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** An owned conversation. Closing it gives it to whoever waits. */
+export class StoredConversation implements AsyncDisposable {
+  readonly conversation: Conversation;
+  readonly backend: string;
+  readonly record: ConversationRecord;
+  readonly #owned: Owned;
+  readonly #resources: AsyncDisposableStack;
+
+  private constructor(
+    owned: Owned,
+    opened: { readonly conversation: Conversation; readonly backend: string },
+    resources: AsyncDisposableStack,
+  ) {
+    this.#owned = owned;
+    this.#resources = resources;
+    this.conversation = opened.conversation;
+    this.backend = opened.backend;
+    this.record = owned.record;
+  }
+
+  /**
+   * Finds or makes it, waits for it, and gets back to its session. Throws UsageError when it belongs to another agent,
+   * kind `session_not_found` when there is no last one, `busy` when it is in use, and whatever `openConversation` throws.
+   */
+  static async open(host: Host, options: OpenStoredOptions): Promise<StoredConversation> {
+    const { onNotice, signal, noWait, env } = options;
+    await using resources = new AsyncDisposableStack();
+    const store = resources.use(openStore(host.paths));
+    if (store.notice !== undefined) onNotice?.(store.notice);
+    const found = findOrCreate(store, host, options);
+    const queueLimit = host.config.limits.queue;
+    const onWaiting = (waiting: Waiting): void => onNotice?.(waitingSentence(waiting));
+    const owned = resources.use(await waitForOwnership(store, found.id, { signal, noWait, queueLimit, onWaiting }));
+    const record = owned.record;
+    if (record.cut !== undefined) onNotice?.(cutSentence(record.cut.startedAt));
+    if (record.cwd !== options.cwd) onNotice?.(`Working in ${shortPath(record.cwd, env)}, where this session belongs`);
+    await listen(resources, store, host, onNotice);
+    const { conversation, backend } = await host.openConversation({
+      ...options,
+      ...agentOf(record, options),
+      cwd: record.cwd,
+      model: options.model ?? record.model,
+      mode: options.mode ?? record.mode,
+      sessionId: record.sessionId ?? undefined,
+      onBound: (sessionId, contextLost) => owned.bindSession(sessionId, contextLost),
+    });
+    resources.use(conversation);
+    owned.configure({ model: options.model, mode: options.mode });
+    return new StoredConversation(owned, { conversation, backend }, resources.move());
+  }
+
+  /** As `Conversation.prompt`; the turn is written down first. Throws when another Ostler took the conversation over. */
+  prompt(prompt: string | readonly PromptBlock[], options?: PromptOptions): Turn {
+    const id = newTurnId();
+    this.#owned.beginTurn(id);
+    const turn = this.conversation.prompt(prompt, options);
+    const outcome = turn.outcome.then((ended) => {
+      this.#note(() => this.#owned.endTurn(id, ended.kind));
+      return ended;
+    });
+    return { id: turn.id, events: turn.events, cancel: () => turn.cancel(), outcome };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.disposeAsync();
+  }
+
+  /** A store that cannot be written does not change how a turn ended. */
+  #note(write: () => void): void {
+    try {
+      write();
+    } catch {
+      // The next owner finds the turn cut, which is the careful reading.
+    }
+  }
+}
+
+function findOrCreate(store: Store, host: Host, options: OpenStoredOptions): ConversationRecord {
+  const { which, cwd, env } = options;
+  const found = "name" in which ? store.find({ name: which.name, cwd }) : findLast(store, host, options);
+  if (found !== undefined) {
+    checkAgent(found, options);
+    return found;
+  }
+  if (!("name" in which)) {
+    const title = `There is no earlier session${options.backend === undefined ? "" : ` of ${options.backend}`} in ${shortPath(cwd, env)}`;
+    throw startError(
+      { verdict: plainVerdict("session_not_found", "no-last-session"), source: "spawn", title },
+      undefined,
+    );
+  }
+  const { backend } = host.select(options);
+  const { agent, profile, model, mode } = options;
+  return store.create({ name: which.name, cwd, backend, agent, profile, model, mode });
+}
+
+/** The last one of the folder, from the store or from a plain `ask`, whichever is newer. */
+function findLast(store: Store, host: Host, { cwd, backend }: OpenStoredOptions): ConversationRecord | undefined {
+  const stored = store.latest({ cwd, backend });
+  const recent = findRecentSession(host.paths, { cwd, backend });
+  if (recent === undefined || recent.at <= (stored?.usedAt ?? 0)) return stored;
+  const known = store.list().find(({ sessionId }) => sessionId === recent.sessionId);
+  if (known !== undefined) return known;
+  const { agent, profile, sessionId } = recent;
+  const made = store.create({ name: null, cwd, backend: recent.backend, agent, profile });
+  const owned = store.claim(made.id);
+  if (!(owned instanceof Owned)) return made;
+  owned.bindSession(sessionId);
+  owned.release();
+  return owned.record;
+}
+
+function checkAgent(record: ConversationRecord, { backend, agent }: OpenStoredOptions): void {
+  const asked = agent === undefined ? backend : AD_HOC;
+  if (asked === undefined || asked === record.backend) return;
+  const what = record.name === null ? "The last session here" : `The session "${record.name}"`;
+  throw new UsageError(
+    `${what} belongs to ${record.backend}, not to ${asked}; take another name, or leave out the agent`,
+  );
+}
+
+/** What starts its agent: as stored, unless the call says it anew. */
+function agentOf(
+  record: ConversationRecord,
+  options: OpenStoredOptions,
+): Pick<OpenConversationOptions, "backend" | "agent" | "profile"> {
+  if (record.backend !== AD_HOC) return { backend: record.backend };
+  const agent = options.agent ?? record.agent;
+  const stored: Profile | undefined = isProfile(record.profile) ? record.profile : undefined;
+  const profile = options.profile ?? stored;
+  if (agent !== undefined && !agent.includes("[redacted]")) return { backend: undefined, agent, profile };
+  throw new UsageError(
+    "The command line of this session's agent held a secret and was not kept; give it again with --agent",
+  );
+}
+
+/** A process that owns a conversation can be asked; one that cannot listen says so and works on. */
+async function listen(
+  resources: AsyncDisposableStack,
+  store: Store,
+  host: Host,
+  onNotice: OpenStoredOptions["onNotice"],
+): Promise<void> {
+  try {
+    const server = resources.use(await OwnerServer.open(store));
+    server.handle("backends/resume", (params) => ({ resumed: host.supervisor.resume(String(params["backend"])) }));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    onNotice?.(`Other commands cannot reach this session: its socket could not be opened (${code})`);
+  }
+}
+
+function waitingSentence({ position, owner }: Waiting): string {
+  const before = position === 1 ? "" : `, ${position - 1} before this one`;
+  return `This session is in use by process ${owner.pid}; waiting for it${before} (--no-wait ends instead)`;
+}
+
+function cutSentence(startedAt: number): string {
+  const time = new Date(startedAt).toTimeString().slice(0, 8);
+  return `The turn that began at ${time} was cut when its Ostler ended. Its prompt is not sent again; the agent may have done part of it`;
+}

@@ -1,0 +1,58 @@
+/** The conversation that one `ostler ask` speaks in: its own, or one that is kept under a name. */
+import type { Session } from "../../acp/session.ts";
+import type { PromptBlock, PromptOptions, Turn } from "../../acp/types.ts";
+import type { Host, OpenConversationOptions } from "../../host/host-options.ts";
+import { noteRecentSession } from "../../host/recent-sessions.ts";
+import type { Run } from "./ask-turn.ts";
+
+/** What a prompt is sent to. */
+interface Opened {
+  readonly session: Session;
+  prompt(prompt: string | readonly PromptBlock[], options: PromptOptions): Turn;
+}
+
+/** Opens it; the run closes it at its end. Throws what keeps it from opening. */
+export async function openConversation(
+  run: Run,
+  host: Host,
+  options: OpenConversationOptions & { readonly cwd: string },
+): Promise<Opened> {
+  const { session: name, continue: isLast } = run.request.options;
+  if (name !== undefined) return openStored(run, host, { ...options, which: { name } });
+  if (isLast) return openStored(run, host, { ...options, which: { last: true } });
+  const { conversation, backend } = await host.openConversation(options);
+  run.resources.use(conversation);
+  return {
+    session: conversation.session,
+    prompt(prompt, how) {
+      const turn = conversation.prompt(prompt, how);
+      const { load, resume } = conversation.runtime.capabilities;
+      if (load || resume) void turn.outcome.then(({ sessionId }) => remember(sessionId));
+      return turn;
+    },
+  };
+
+  function remember(sessionId: string | null): void {
+    const { cwd, agent, profile } = options;
+    if (sessionId === null) return;
+    noteRecentSession(host.paths, { cwd, backend, agent, profile, sessionId, at: Date.now() });
+  }
+}
+
+async function openStored(
+  run: Run,
+  host: Host,
+  options: OpenConversationOptions & { readonly cwd: string; readonly which: { name: string } | { last: true } },
+): Promise<Opened> {
+  const { StoredConversation } = await import("../../host/stored-conversation.ts");
+  const { which } = options;
+  const newConversation =
+    "name" in which
+      ? `To begin anew, take another name, or forget this session: ostler sessions close ${which.name}`
+      : "To begin anew, ask without --continue.";
+  run.words = { ...run.words, newConversation };
+  const noWait = run.request.options["no-wait"];
+  const stored = await StoredConversation.open(host, { ...options, noWait, env: run.io.env });
+  run.resources.use(stored);
+  return { session: stored.conversation.session, prompt: (prompt, how) => stored.prompt(prompt, how) };
+}

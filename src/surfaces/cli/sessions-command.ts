@@ -1,0 +1,136 @@
+/** `ostler sessions`: the conversations that `ostler ask -s` can go on in. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { startError } from "../../acp/death.ts";
+import { plainVerdict } from "../../acp/make-failure.ts";
+import { EXIT } from "../../errors/kinds.ts";
+import { stripControls } from "../../errors/redact.ts";
+import type { ConversationRecord } from "../../host/conversation-records.ts";
+import { ostlerPaths, shortPath } from "../../host/paths.ts";
+import { openStore } from "../../host/store.ts";
+import type { Store } from "../../host/store.ts";
+import { UsageError } from "../../host/usage-error.ts";
+import { harmlessJson } from "./harmless-json.ts";
+import type { Io } from "./io.ts";
+import { SESSIONS_OPTIONS } from "./options.ts";
+import { BatchedOutput } from "./output.ts";
+import { parseArguments } from "./parse.ts";
+
+const USAGE = "write: ostler sessions, ostler sessions show NAME, or ostler sessions close NAME";
+
+/** Throws an error of kind `session_not_found` (exit 4) or `busy` (exit 10: one that should be closed is in use). */
+export async function sessions(argv: readonly string[], io: Io): Promise<number> {
+  const { words, options } = parseArguments(argv, SESSIONS_OPTIONS);
+  const [action = "list", name, ...more] = words;
+  const isUsable = action === "list" ? name === undefined : name !== undefined && more.length === 0;
+  if (!["list", "show", "close"].includes(action) || !isUsable)
+    throw new UsageError(`Cannot make sense of "${["sessions", ...words].join(" ")}"; ${USAGE}`);
+  const cwd = readFolder(options.cwd, io);
+  using store = openStore(ostlerPaths(io.env));
+  const lines: string[] = [];
+  if (name === undefined) {
+    const records = store.list();
+    lines.push(...(options.json ? [harmlessJson(records)] : listLines(records, io.env)));
+  } else {
+    const record = findSession(store, name, cwd, io.env);
+    if (action === "show") lines.push(...(options.json ? [harmlessJson(record)] : showLines(record, io.env)));
+    else {
+      store.remove(record.id);
+      lines.push(options.json ? harmlessJson({ closed: record }) : closedLine(record));
+    }
+  }
+  const stdout = new BatchedOutput(io.stdout);
+  const stderr = new BatchedOutput(io.stderr);
+  if (store.notice !== undefined) stderr.write(`${stripControls(store.notice)}\n`);
+  for (const line of lines) stdout.write(`${options.json ? line : stripControls(line)}\n`);
+  await Promise.all([stdout.finish(), stderr.finish()]);
+  return EXIT.completed;
+}
+
+function readFolder(folder: string | undefined, io: Io): string {
+  const cwd = resolve(io.cwd, folder ?? ".");
+  if (folder === undefined || statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
+  throw new UsageError(`Cannot look in ${folder}: there is no such folder`);
+}
+
+/** The one of this folder, else the only one of that name; an id names any, also one without a name. */
+function findSession(store: Store, word: string, cwd: string, env: NodeJS.ProcessEnv): ConversationRecord {
+  const here = store.find({ name: word, cwd }) ?? store.get(word);
+  if (here !== undefined) return here;
+  const elsewhere = store.list().filter(({ name }) => name === word.trim());
+  const [only, ...others] = elsewhere;
+  if (only !== undefined && others.length === 0) return only;
+  if (only !== undefined) {
+    const folders = elsewhere.map(({ cwd: folder }) => shortPath(folder, env)).join(", ");
+    throw new UsageError(`There are ${elsewhere.length} sessions called "${word}", in ${folders}; say which with -C`);
+  }
+  const title = `There is no session called "${word}"; ostler sessions lists all`;
+  throw startError(
+    { verdict: plainVerdict("session_not_found", "no-stored-session"), source: "spawn", title },
+    undefined,
+  );
+}
+
+function listLines(records: readonly ConversationRecord[], env: NodeJS.ProcessEnv): string[] {
+  if (records.length === 0) return ['No sessions yet; ostler ask -s NAME "…" makes one'];
+  const rows = records.map((record) => [
+    record.name ?? "(unnamed)",
+    record.backend,
+    shortPath(record.cwd, env),
+    `${record.turns} ${record.turns === 1 ? "turn" : "turns"}`,
+    clockTime(record.usedAt),
+    stateOf(record),
+  ]);
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+function showLines(record: ConversationRecord, env: NodeJS.ProcessEnv): string[] {
+  const facts: readonly (readonly [what: string, value: string | undefined])[] = [
+    ["name", record.name ?? "(unnamed)"],
+    ["id", record.id],
+    ["agent", record.agent === undefined ? record.backend : record.agent],
+    ["model", record.model],
+    ["mode", record.mode],
+    ["folder", shortPath(record.cwd, env)],
+    ["session", record.sessionId ?? "(none yet)"],
+    ["made", clockTime(record.createdAt)],
+    ["last used", clockTime(record.usedAt)],
+    ["turns", String(record.turns)],
+    ["state", stateOf(record)],
+    ...record.pastSessionIds.map(
+      ({ sessionId, at, why }) => ["earlier session", `${sessionId}, left ${clockTime(at)}: ${why}`] as const,
+    ),
+  ];
+  const known = facts.filter(([, value]) => value !== undefined);
+  const width = Math.max(...known.map(([what]) => what.length));
+  return known.map(([what, value]) => `${what.padEnd(width)}  ${value}`);
+}
+
+/** What it does now, or how its last turn ended. */
+function stateOf({ owner, running, cut, lastOutcome }: ConversationRecord): string {
+  if (owner !== undefined) return `${running === undefined ? "in use" : "running"} (process ${owner.pid})`;
+  if (cut !== undefined) return `cut at ${clockTime(cut.startedAt)}`;
+  return lastOutcome ?? "no turn yet";
+}
+
+function closedLine({ name, sessionId, backend }: ConversationRecord): string {
+  const rest = sessionId === null ? "" : `; ${backend} itself may still keep session ${sessionId}`;
+  return `Closed ${name === null ? "the unnamed session" : `"${name}"`}${rest}`;
+}
+
+/** `2026-11-30 14:05`, in the time zone of the person. */
+function clockTime(ms: number): string {
+  const time = new Date(ms);
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, "0");
+}
