@@ -264,7 +264,12 @@ class TurnRun {
     if (abandoned !== undefined) this.#warn(`cancel-${abandoned}`, UNCONFIRMED[abandoned]);
     const commands = this.#attempt?.openCommands ?? [];
     if (commands.length === 0) return;
-    const options = { commands, processes: link.processes, isAlone: link.isAlone(), hurry: this.#hard.signal };
+    const options = {
+      commands,
+      processes: link.processes,
+      isAlone: abandoned === undefined && link.isAlone(),
+      hurry: this.#hard.signal,
+    };
     for (const text of await endLeftovers(options)) this.channel.emit({ type: "notice", from: "ostler", text });
   }
 
