@@ -24,7 +24,8 @@ export function requireAskingMode(backend: Backend, mode: string | null | undefi
   );
 }
 
-function unroutable(title: string): Error {
+/** The refusal itself, for a reason that is a clause without a full stop. */
+export function unroutable(title: string): Error {
   const verdict = plainVerdict("gate", "tool-gate");
   return startError({ verdict, source: "spawn", title: `${title}, and the policy requires that it asks` }, undefined);
 }
