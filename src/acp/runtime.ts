@@ -329,6 +329,8 @@ class AcpRuntime implements Runtime {
       void closeSession(session.id, this.#context());
       return "retired";
     }
+    // What its next prompt lacks is a process: that is mended by another one, not by a new conversation.
+    session.retired = false;
     this.kill();
     return (await this.#child.stop()) ? "ended" : "left";
   }

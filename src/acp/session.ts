@@ -65,7 +65,7 @@ export interface SessionLink {
   readonly abandon: (session: AcpSession) => Promise<Abandoned>;
   /** No other session lives in the process. */
   readonly isAlone: () => boolean;
-  /** What the agent has started and is still alive. */
+  /** The agent itself, and what it has started and is still alive. */
   readonly processes: () => readonly ProcessIdentity[];
   /** Ends the session in the agent, and what it still says is dropped from now on. */
   readonly close: (session: AcpSession) => Promise<void>;

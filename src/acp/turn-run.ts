@@ -23,6 +23,7 @@ import { createRetryBudget } from "./retry-budget.ts";
 import type { Abandoned, AcpSession } from "./session.ts";
 import { TurnChannel } from "./turn.ts";
 import { newTurnId } from "./turn-id.ts";
+import { logRetry, logTurnEnd } from "./turn-log.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnTimeouts, Usage } from "./types.ts";
 
 /** Tries after the first, unless the caller says otherwise. */
@@ -142,7 +143,7 @@ class TurnRun {
       leftMs: () => this.#clocks.wallLeftMs,
       onRetry: (step) => {
         this.#endWait = this.#clocks.hold();
-        this.#session.link.log?.("warn", "turn.retry", { turnId: this.#id, ...step });
+        logRetry(this.#session, this.#id, step);
         this.channel.emit({ type: "retry", by: "ostler", ...step });
       },
     }).then((decision) =>
@@ -323,29 +324,18 @@ class TurnRun {
       durationMs: Math.round(this.#clocks.elapsedMs),
       denied: attempt?.denied ?? [],
     };
-    this.#logEnd(decision, base, bug);
+    logTurnEnd(this.#session, {
+      turnId: this.#id,
+      decision,
+      bug,
+      attempts: base.attempts,
+      durationMs: base.durationMs,
+    });
     for (const warning of decision.warnings) this.#tell("warning", warning);
     if (failure !== null) this.#tell("failure", failure);
     // Before the outcome settles: whoever awaits it may prompt again at once.
     this.#onDone();
     this.channel.finish(outcomeOf(decision, base, { stderr: link.stderrTail, advertised: this.#session.models, bug }));
-  }
-
-  #logEnd(decision: Decision, base: { attempts: number; durationMs: number }, bug: unknown): void {
-    const { link, id, lateFrames } = this.#session;
-    const { kind: outcome } = decision;
-    const failure = "failure" in decision ? decision.failure : null;
-    link.log?.(bug !== undefined ? "error" : outcome === "failed" ? "warn" : "info", "turn.ended", {
-      turnId: this.#id,
-      sessionId: id,
-      backend: link.backend.id,
-      outcome,
-      ...(failure !== null && { kind: failure.kind, rule: failure.rule, title: failure.title }),
-      attempts: base.attempts,
-      durationMs: base.durationMs,
-      lateFrames,
-      ...(bug !== undefined && { error: bug }),
-    });
   }
 
   /** The harness said everything, but the caller, who wanted it whole, gets a part. */

@@ -34,9 +34,22 @@ const WAIT_FIELD = /^retry[_-]?after(?<unit>_?ms|_?seconds|_?s)?$/i;
 const WAIT_HEADER = /\bretry[ -]after["']?[:=]?\s{0,2}["']?(\d{1,6}(?:\.\d{1,6})?)(?:\s?(ms|s|m)\b)?/i;
 const WAIT_TEXT = /\b(?:try again|retry|wait) (?:in |for |after )?(\d{1,6}(?:\.\d{1,6})?)\s?(ms|milli|s|m|h)/i;
 
-/** The provider's own wait in milliseconds: a field, a `retry-after` header in a text, or "try again in 0.4s". */
-export function readRetryAfterMs(key: string, text: string): number | undefined {
+/** The header may hold a moment instead (RFC 9110, section 10.2.3); bodies spell it as ISO 8601. */
+const MOMENT = String.raw`(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|\d{4}-\d{2}-\d{2}T[\d:.]{5,15}(?:Z|[+-]\d{2}:\d{2}))`;
+const WAIT_UNTIL = new RegExp(String.raw`\bretry[ -]after["']?[:=]?\s{0,2}["']?(${MOMENT})`, "i");
+const WHOLE_MOMENT = new RegExp(`^${MOMENT}$`);
+
+/**
+ * The provider's own wait in milliseconds: a field, a `retry-after` header in a text (seconds, or the moment when it is
+ * over), or "try again in 0.4s". `now` is the time of day, for the moment.
+ */
+export function readRetryAfterMs(key: string, text: string, now: number = Date.now()): number | undefined {
   const field = WAIT_FIELD.exec(key);
+  const moment = field === null ? WAIT_UNTIL.exec(text)?.[1] : WHOLE_MOMENT.exec(text.trim())?.[0];
+  if (moment !== undefined) {
+    const at = Date.parse(moment);
+    return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  }
   if (field !== null) {
     const value = Number(text);
     const unit = /ms$/i.test(field.groups?.["unit"] ?? "") ? 1 : 1000;

@@ -1,6 +1,8 @@
 /** The clocks of a turn and the cancel with its grace, against real children that are silent, stubborn or slow. */
 import { describe, expect, test } from "vitest";
+import { join } from "node:path";
 import type { TurnTimeouts } from "../../src/acp/types.ts";
+import type { Profile } from "../../src/errors/failure.ts";
 import { AcpTimeoutError } from "../../src/errors/acp-error.ts";
 import { MISBEHAVING } from "../fixtures/agents/misbehaving.ts";
 import type { Action } from "../fixtures/agents/scenario.ts";
@@ -23,6 +25,8 @@ import {
 import { exitOf, isRunning, play, start, textsOf } from "./drive.ts";
 
 const MIB = 1024 * 1024;
+const RECORDINGS = join(import.meta.dirname, "../fixtures/recordings");
+const REPLAY = join(import.meta.dirname, "../fixtures/agents/replay.mjs");
 /** Clocks that never strike in a test, but for the one that a row sets. */
 const PATIENT: TurnTimeouts = {
   wallMs: 60_000,
@@ -157,13 +161,94 @@ describe("a clock strikes", () => {
     expect(textsOf(events, "text").join("")).toBe("ab");
   });
 
-  test.concurrent("a prompt that the agent does not take in", async () => {
+  test.concurrent("a prompt that the agent does not take in: its beginning may have been read", async () => {
     await using agent = await start(turns([chunk("ok"), { pauseStdin: true }, end()]));
     const session = await agent.open();
     await play(session);
     const { outcome } = await play(session, { timeouts: { ...PATIENT, firstByteMs: 100 } }, "x".repeat(4 * MIB));
-    expect(outcome).toMatchObject({ kind: "failed", failure: { kind: "timeout", retry: "never" } });
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      failure: { kind: "timeout", retry: "never", replaySafety: "unknown" },
+    });
     expect(promptsIn(agent.log)).toHaveLength(1);
+  });
+
+  test.concurrent("a prompt that stands behind another one which nobody takes in was not sent", async () => {
+    await using agent = await start(turns([chunk("ok"), { pauseStdin: true }, end()]));
+    const [session, other] = [await agent.open(), await agent.open()];
+    await play(session);
+    const first = play(session, { timeouts: { ...PATIENT, cancelGraceMs: 60_000 } }, "x".repeat(4 * MIB));
+    const { outcome } = await play(other, { timeouts: { ...PATIENT, firstByteMs: 100 } });
+    expect(outcome).toMatchObject({ kind: "failed", failure: { kind: "timeout", replaySafety: "not_sent" } });
+    agent.runtime.kill();
+    expect((await first).outcome).toMatchObject({ failure: { kind: "agent_died", replaySafety: "unknown" } });
+    expect(promptsIn(agent.log)).toHaveLength(1);
+  });
+
+  test.concurrent("each tool call has its own time: one that ended gives none to the next", async () => {
+    const step: Action = { delayMs: 150 };
+    const done = { status: "completed" };
+    await using agent = await start(
+      turns([
+        tool("t1", { title: "one" }),
+        step,
+        toolUpdate("t1", done),
+        tool("t2", { title: "two" }),
+        step,
+        toolUpdate("t2", done),
+        tool("t3", { title: "three" }),
+        chunk("talks"),
+        silence,
+      ]),
+    );
+    const { outcome } = await play(await agent.open(), { timeouts: { ...PATIENT, toolMs: 280, idleMs: 100 } });
+    expect(outcome).toMatchObject({
+      failure: { rule: "clock-tool", title: "A tool ran longer than 0.28 s; last heard: answer text" },
+    });
+    expect(outcome.durationMs).toBeGreaterThan(500);
+  });
+});
+
+describe("a service that is not there, or says nothing: it ends by policy, and the sentence says what was last heard", () => {
+  test.concurrent.each<{ from: string; recording: string; profile: Profile; clock: string; lastHeard: string }>([
+    {
+      from: "codex without a network warns for ever",
+      recording: "codex-acp/2.6.0/air/conn-refused",
+      profile: "codex",
+      clock: "clock-idle",
+      lastHeard: "Reconnecting... waiting for network",
+    },
+    {
+      from: "the same without records",
+      recording: "codex-acp/2.6.0/plain/conn-refused",
+      profile: "codex",
+      clock: "clock-idle",
+      lastHeard: "Reconnecting... waiting for network",
+    },
+    {
+      from: "codex and a service that accepts and sends nothing",
+      recording: "codex-acp/2.6.0/air/hang-no-bytes",
+      profile: "codex",
+      clock: "clock-idle",
+      lastHeard: "a status update",
+    },
+    {
+      from: "claude and a service that accepts and sends nothing",
+      recording: "claude-agent-acp/0.101.0/air/hang-no-bytes-cancel",
+      profile: "claude",
+      clock: "clock-first_byte",
+      lastHeard: "nothing",
+    },
+  ])("$from ($recording)", async ({ recording, profile, clock, lastHeard }) => {
+    const file = join(RECORDINGS, `${recording}.jsonl`);
+    await using agent = await start({}, { profile, command: { file: process.execPath, args: [REPLAY, file] } });
+    const { outcome } = await play(await agent.open(), {
+      retries: 3,
+      timeouts: { ...PATIENT, firstByteMs: 400, idleMs: 400, cancelGraceMs: 500 },
+    });
+    expect(outcome).toMatchObject({ kind: "failed", attempts: 1, failure: { kind: "timeout", rule: clock } });
+    expect(outcome.kind === "failed" && outcome.failure.title).toMatch(new RegExp(`; last heard: ${lastHeard}`));
+    expect(outcome.cause).toBeInstanceOf(AcpTimeoutError);
   });
 });
 
