@@ -7,6 +7,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { unroutable } from "../acp/tool-gate.ts";
 import { systemCode } from "./system-code.ts";
 
 export interface CodexPlace {
@@ -14,6 +15,12 @@ export interface CodexPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute. */
   readonly cwd: string;
+}
+
+/** Throws `AcpToolGateUnroutable` when a setting lets tools run unasked. */
+export function requireAskingSettings(place: CodexPlace): void {
+  const allowance = findCodexAllowance(place);
+  if (allowance !== undefined) throw unroutable(allowance);
 }
 
 /** A sentence about the first file that may let tools run unasked; undefined when there is none. */

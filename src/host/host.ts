@@ -174,6 +174,10 @@ class ComposedHost implements Host {
   async #start({ backend, binding, permissions, sink, tap }: HostSpec, signal: AbortSignal): Promise<Runtime> {
     const { log, recorder } = this.#facts;
     const { timeouts, limits } = this.config;
+    if (binding.gate === "required" && backend.profile === "codex") {
+      const { requireAskingSettings } = await import("./codex-allowances.ts");
+      requireAskingSettings(binding);
+    }
     return createRuntime({
       backend,
       ...binding,

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { findCodexAllowance } from "../../src/host/codex-allowances.ts";
+import { AcpToolGateUnroutable } from "../../src/errors/tool-gate.ts";
+import { findCodexAllowance, requireAskingSettings } from "../../src/host/codex-allowances.ts";
 
 const root = mkdtempSync(join(tmpdir(), "ostler-codex-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -101,4 +102,14 @@ test("CODEX_HOME names the folder", () => {
   writeFileSync(join(home, "rules/a.rules"), 'prefix_rule(pattern=["x"])');
   const place = { env: { HOME: join(root, "nobody"), CODEX_HOME: home }, cwd: root };
   expect(findCodexAllowance(place)).toBe(`The rules in ${join(home, "rules/a.rules")} let commands run without asking`);
+});
+
+test("a required gate cannot be had beside them", () => {
+  const cwd = join(root, "refused");
+  mkdirSync(join(cwd, ".codex/rules"), { recursive: true });
+  writeFileSync(join(cwd, ".codex/rules/a.rules"), 'prefix_rule(pattern=["x"])');
+  const place = { env: { HOME: join(root, "nobody") }, cwd };
+  expect(() => requireAskingSettings(place)).toThrow(AcpToolGateUnroutable);
+  expect(() => requireAskingSettings(place)).toThrow(/a\.rules let commands run.*policy requires that it asks/);
+  expect(() => requireAskingSettings({ ...place, cwd: join(root, "nobody") })).not.toThrow();
 });
