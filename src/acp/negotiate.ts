@@ -55,6 +55,26 @@ export function readAgentCapabilities(result: unknown): AgentCapabilities {
   };
 }
 
+/** What an agent said of itself in `initialize`. */
+export interface Handshake {
+  readonly agent: { readonly name: string; readonly version: string } | null;
+  readonly authMethods: readonly { readonly id: string; readonly name: string }[];
+  readonly capabilities: AgentCapabilities;
+}
+
+/** Reads the result of `initialize`, whatever it is; the protocol version is not looked at. */
+export function readHandshake(result: unknown): Handshake {
+  const info = objectAt(result, "agentInfo");
+  const name = str(info["name"]);
+  const methods =
+    isObject(result) && Array.isArray(result["authMethods"]) ? result["authMethods"].filter(isObject) : [];
+  return {
+    agent: name === undefined ? null : { name: str(info["title"]) ?? name, version: str(info["version"]) ?? "" },
+    authMethods: methods.map((method) => ({ id: str(method["id"]) ?? "", name: str(method["name"]) ?? "" })),
+    capabilities: readAgentCapabilities(result),
+  };
+}
+
 /** One select option of a session (`configOptions`), flattened from its groups. */
 export interface ConfigOption {
   readonly id: string;

@@ -10,12 +10,10 @@ import { RuntimeGone, startError } from "./death.ts";
 import type { Frame } from "./frames.ts";
 import { Lifeline } from "./lifeline.ts";
 import { makeFailure, plainVerdict } from "./make-failure.ts";
-import { PROTOCOL_VERSION, initializeParams, readAgentCapabilities } from "./negotiate.ts";
-import type { AgentCapabilities } from "./negotiate.ts";
+import { PROTOCOL_VERSION, initializeParams, readHandshake } from "./negotiate.ts";
+import type { AgentCapabilities, Handshake } from "./negotiate.ts";
 import { isObject } from "./frames.ts";
-import { str } from "./normalize.ts";
-import { closeSession, setUpSession } from "./open-session.ts";
-import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
+import type { OpenSessionOptions } from "./open-session.ts";
 import type {
   Approval,
   Backend,
@@ -27,12 +25,9 @@ import type {
   ProcessLedger,
   WireTap,
 } from "./ports.ts";
-import { setUpResumedSession } from "./resume-session.ts";
 import type { ResumeSessionOptions } from "./resume-session.ts";
-import { AcpSession } from "./session.ts";
-import type { Abandoned, Session, SessionLink, SessionSetup } from "./session.ts";
-import { SessionRouter } from "./session-router.ts";
-import type { Retired } from "./session-router.ts";
+import { RuntimeSessions } from "./runtime-sessions.ts";
+import type { Session } from "./session.ts";
 import { toStartError } from "./start-error.ts";
 import { requireAskingProcess } from "./tool-gate.ts";
 import { VERSION } from "./version.ts";
@@ -105,7 +100,7 @@ export interface Runtime extends AsyncDisposable {
   kill(bug?: Error): void;
 }
 
-const DEFAULTS = { handshakeMs: 60_000, sessionMs: 90_000, permissionMs: 300_000, lineBytes: 64 * 1024 * 1024 };
+const DEFAULTS = { handshakeMs: 60_000, lineBytes: 64 * 1024 * 1024 };
 const STDERR_SHOWN_CHARS = 4000;
 
 /** Starts an agent and shakes hands. Throws an `AcpError` or `AcpRuntimeError` with `failure`; nothing is left running then. */
@@ -148,17 +143,15 @@ async function spawn({ backend, command, cwd, env, ledger, approval = "reads" }:
 class AcpRuntime implements Runtime {
   readonly backend: Backend;
   readonly pid: number;
-  agent: Runtime["agent"] = null;
-  authMethods: Runtime["authMethods"] = [];
-  capabilities: AgentCapabilities = readAgentCapabilities(undefined);
   readonly #options: RuntimeOptions;
   readonly #child: AgentChild;
   readonly #connection: Connection;
-  readonly #router: SessionRouter;
+  readonly #sessions: RuntimeSessions;
   /** The tap has heard the exit. */
   readonly #tapped: Promise<void> | undefined;
   readonly #end = Promise.withResolvers<RuntimeEnd>();
   readonly gone = this.#end.promise;
+  #handshake = readHandshake(undefined);
   #ready = false;
   #gone: RuntimeGone | null = null;
   #stopRequested = false;
@@ -168,7 +161,6 @@ class AcpRuntime implements Runtime {
     this.#child = child;
     this.backend = options.backend;
     this.pid = child.pid;
-    this.#router = new SessionRouter(options.backend, options.log);
     const lineBytes = options.lineBytes ?? DEFAULTS.lineBytes;
     const life = new Lifeline({
       child,
@@ -183,12 +175,20 @@ class AcpRuntime implements Runtime {
       stdin: child.stdin,
       stdout: child.stdout,
       lineBytes,
-      onNotification: (method, params) => this.#guard(() => this.#router.notified(method, params)),
+      onNotification: (method, params) => this.#guard(() => this.#sessions.router.notified(method, params)),
       onRequest: (id, method, params) => this.#guard(() => this.#requested(id, method, params)),
       onEnd: (reason) => void life.outputEnded(reason),
       onWriteFailed: () => void life.inputClosed(),
       ...(options.tap !== undefined && { tap: options.tap }),
       onFrame: options.onFrame,
+    });
+    this.#sessions = new RuntimeSessions(options, {
+      child,
+      connection: this.#connection,
+      handshake: () => this.#handshake,
+      isGone: () => this.#gone !== null,
+      kill: () => this.kill(),
+      stderrTail: () => this.stderrTail(),
     });
     if (options.tap !== undefined) this.#tapped = tapProcess(child, options.tap);
     const { log, backend, command } = options;
@@ -200,7 +200,19 @@ class AcpRuntime implements Runtime {
   }
 
   get sessionCount(): number {
-    return this.#router.size;
+    return this.#sessions.router.size;
+  }
+
+  get agent(): Handshake["agent"] {
+    return this.#handshake.agent;
+  }
+
+  get authMethods(): Handshake["authMethods"] {
+    return this.#handshake.authMethods;
+  }
+
+  get capabilities(): AgentCapabilities {
+    return this.#handshake.capabilities;
   }
 
   get noiseLines(): number {
@@ -223,60 +235,16 @@ class AcpRuntime implements Runtime {
       const title = `${this.backend.label} speaks ${said}, Ostler speaks ${PROTOCOL_VERSION}`;
       throw startError({ verdict: plainVerdict("protocol", "protocol-version"), source: "framing", title }, undefined);
     }
-    this.capabilities = readAgentCapabilities(answer);
-    const info = isObject(answer["agentInfo"]) ? answer["agentInfo"] : {};
-    const name = str(info["name"]);
-    this.agent = name === undefined ? null : { name: str(info["title"]) ?? name, version: str(info["version"]) ?? "" };
-    const methods = Array.isArray(answer["authMethods"]) ? answer["authMethods"].filter(isObject) : [];
-    this.authMethods = methods.map((method) => ({ id: str(method["id"]) ?? "", name: str(method["name"]) ?? "" }));
+    this.#handshake = readHandshake(answer);
     this.#ready = true;
   }
 
   openSession(options: OpenSessionOptions): Promise<Session> {
-    return this.#open(options, (context) => setUpSession(options, context));
+    return this.#sessions.open(options);
   }
 
-  async resumeSession(options: ResumeSessionOptions): Promise<Session> {
-    const { sessionId } = options;
-    if (this.#router.isTaken(sessionId)) {
-      const title = `Session ${sessionId} is in use in this process of ${this.backend.label}`;
-      throw startError({ verdict: plainVerdict("busy", "open-here"), source: "rpc_error", title }, undefined);
-    }
-    const watch = this.#router.replaying.bind(this.#router);
-    return this.#open(options, (context) => setUpResumedSession(options, context, watch));
-  }
-
-  #open(options: OpenSessionOptions, setUp: (context: OpenContext) => Promise<SessionSetup>): Promise<Session> {
-    return this.#router.opening(async () => new AcpSession(this.#link(options), await setUp(this.#context())));
-  }
-
-  #context(): OpenContext {
-    const { approval = "reads", timeouts, gate, env } = this.#options;
-    const { backend, capabilities } = this;
-    const methods = this.authMethods.map(({ id }) => id);
-    const login = backend.loginFromEnv(env, methods);
-    const sessionMs = timeouts?.sessionMs ?? DEFAULTS.sessionMs;
-    return { backend, connection: this.#connection, capabilities, env, approval, gate, sessionMs, login };
-  }
-
-  #link(options: OpenSessionOptions): SessionLink {
-    const { timeouts, permissions, sink, log } = this.#options;
-    return {
-      backend: this.backend,
-      agent: this.agent === null ? undefined : `${this.agent.name} ${this.agent.version}`.trim(),
-      connection: this.#connection,
-      capabilities: this.capabilities,
-      permissions: options.permissions ?? permissions,
-      permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
-      sink: options.sink ?? sink,
-      log,
-      setPaused: (paused) => (paused ? this.#child.stdout.pause() : this.#child.stdout.resume()),
-      abandon: (session) => this.#abandon(session),
-      isAlone: () => this.#router.size <= 1,
-      processes: () => this.#child.processes(),
-      close: (session) => this.#close(session),
-      stderrTail: () => this.stderrTail(),
-    };
+  resumeSession(options: ResumeSessionOptions): Promise<Session> {
+    return this.#sessions.resume(options);
   }
 
   stderrTail(): string {
@@ -318,36 +286,11 @@ class AcpRuntime implements Runtime {
       this.#die(this.#notAcp());
       return;
     }
-    this.#router.requested(this.#connection, id, method, params);
-  }
-
-  /** The harness does not answer a cancel: end its tree, unless another session lives there. */
-  async #abandon(session: AcpSession): Promise<Abandoned> {
-    this.#retire(session, "given_up");
-    if (!this.#router.isEmpty && this.#gone === null) {
-      // Some agents end a turn with its session although they ignored the cancel.
-      void closeSession(session.id, this.#context());
-      return "retired";
-    }
-    // What its next prompt lacks is a process: that is mended by another one, not by a new conversation.
-    session.retired = false;
-    this.kill();
-    return (await this.#child.stop()) ? "ended" : "left";
-  }
-
-  #close(session: AcpSession): Promise<void> {
-    this.#retire(session, "closed");
-    return closeSession(session.id, this.#context());
-  }
-
-  #retire(session: AcpSession, how: Retired): void {
-    session.retired = true;
-    session.closePermissions();
-    this.#router.retire(session, how);
+    this.#sessions.router.requested(this.#connection, id, method, params);
   }
 
   #counts(): Record<string, number> {
-    const { unroutedFrames, retiredFrames } = this.#router;
+    const { unroutedFrames, retiredFrames } = this.#sessions.router;
     return { unroutedFrames, retiredFrames, strayFrames: this.#connection.strayFrames, noiseLines: this.noiseLines };
   }
 

@@ -1,0 +1,125 @@
+/** The sessions of one runtime: opened, reopened, closed, and given up when the agent ignores a cancel. */
+import type { AgentChild } from "./child.ts";
+import type { Connection } from "./connection.ts";
+import { startError } from "./death.ts";
+import { plainVerdict } from "./make-failure.ts";
+import type { Handshake } from "./negotiate.ts";
+import { closeSession, setUpSession } from "./open-session.ts";
+import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
+import type { FailureSink } from "./ports.ts";
+import { setUpResumedSession } from "./resume-session.ts";
+import type { ResumeSessionOptions } from "./resume-session.ts";
+import type { RuntimeOptions } from "./runtime.ts";
+import { SessionRouter } from "./session-router.ts";
+import type { Retired } from "./session-router.ts";
+import { AcpSession } from "./session.ts";
+import type { Abandoned, Session, SessionLink, SessionSetup } from "./session.ts";
+
+const DEFAULTS = { sessionMs: 90_000, permissionMs: 300_000 };
+
+/** The process that the sessions live in. */
+export interface SessionsProcess {
+  readonly child: AgentChild;
+  readonly connection: Connection;
+  readonly handshake: () => Handshake;
+  readonly isGone: () => boolean;
+  readonly kill: () => void;
+  readonly stderrTail: () => string;
+}
+
+export class RuntimeSessions {
+  readonly router: SessionRouter;
+  readonly #options: RuntimeOptions;
+  readonly #process: SessionsProcess;
+
+  constructor(options: RuntimeOptions, process: SessionsProcess) {
+    this.#options = options;
+    this.#process = process;
+    this.router = new SessionRouter(options.backend, options.log);
+  }
+
+  open(options: OpenSessionOptions): Promise<Session> {
+    return this.#open(options, (context) => setUpSession(options, context));
+  }
+
+  async resume(options: ResumeSessionOptions): Promise<Session> {
+    const { sessionId } = options;
+    if (this.router.isTaken(sessionId)) {
+      const title = `Session ${sessionId} is in use in this process of ${this.#options.backend.label}`;
+      throw startError({ verdict: plainVerdict("busy", "open-here"), source: "rpc_error", title }, undefined);
+    }
+    const watch = this.router.replaying.bind(this.router);
+    return this.#open(options, (context) => setUpResumedSession(options, context, watch));
+  }
+
+  #open(options: OpenSessionOptions, setUp: (context: OpenContext) => Promise<SessionSetup>): Promise<Session> {
+    return this.router.opening(async () => new AcpSession(this.#link(options), await setUp(this.#context())));
+  }
+
+  #context(): OpenContext {
+    const { backend, approval = "reads", timeouts, gate, env } = this.#options;
+    const { connection } = this.#process;
+    const { authMethods, capabilities } = this.#process.handshake();
+    const methods = authMethods.map(({ id }) => id);
+    const login = backend.loginFromEnv(env, methods);
+    const sessionMs = timeouts?.sessionMs ?? DEFAULTS.sessionMs;
+    return { backend, connection, capabilities, env, approval, gate, sessionMs, login };
+  }
+
+  #link(options: OpenSessionOptions): SessionLink {
+    const { backend, timeouts, permissions, log } = this.#options;
+    const { child, connection, stderrTail } = this.#process;
+    const { agent, capabilities } = this.#process.handshake();
+    return {
+      backend,
+      agent: agent === null ? undefined : `${agent.name} ${agent.version}`.trim(),
+      connection,
+      capabilities,
+      permissions: options.permissions ?? permissions,
+      permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
+      sink: this.#safe(options.sink ?? this.#options.sink),
+      log,
+      setPaused: (paused) => (paused ? child.stdout.pause() : child.stdout.resume()),
+      abandon: (session) => this.#abandon(session),
+      isAlone: () => this.router.size <= 1,
+      processes: () => child.processes(),
+      close: (session) => this.#close(session),
+      stderrTail,
+    };
+  }
+
+  /** A sink that breaks its promise not to throw must not keep a turn from ending. */
+  #safe(sink: FailureSink | undefined): FailureSink | undefined {
+    if (sink === undefined) return undefined;
+    return (failure, context) => {
+      try {
+        sink(failure, context);
+      } catch (error) {
+        this.#options.log?.("error", "failure_sink.failed", { ...context, error });
+      }
+    };
+  }
+
+  /** The harness does not answer a cancel: end its tree, unless another session lives there. */
+  async #abandon(session: AcpSession): Promise<Abandoned> {
+    this.#retire(session, "given_up");
+    if (!this.router.isEmpty && !this.#process.isGone()) {
+      // Some agents end a turn with its session although they ignored the cancel.
+      void closeSession(session.id, this.#context());
+      return "retired";
+    }
+    this.#process.kill();
+    return (await this.#process.child.stop()) ? "ended" : "left";
+  }
+
+  #close(session: AcpSession): Promise<void> {
+    this.#retire(session, "closed");
+    return closeSession(session.id, this.#context());
+  }
+
+  #retire(session: AcpSession, how: Retired): void {
+    session.retired = true;
+    session.closePermissions();
+    this.router.retire(session, how);
+  }
+}
