@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { AcpToolGateUnroutable } from "../../src/errors/tool-gate.ts";
+import { AcpToolGateUnroutable } from "../../src/errors/acp-error.ts";
 import { findCodexAllowance, requireAskingSettings } from "../../src/host/codex-allowances.ts";
 
 const root = mkdtempSync(join(tmpdir(), "ostler-codex-"));
