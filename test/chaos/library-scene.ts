@@ -1,7 +1,6 @@
 /** Plays a scene through the library: one host, one agent at a time, several sessions side by side. */
 import type { Runtime } from "../../src/acp/runtime.ts";
 import type { Session } from "../../src/acp/session.ts";
-import type { TurnOutcome } from "../../src/acp/types.ts";
 import { AcpError } from "../../src/errors/acp-error.ts";
 import { AcpRuntimeError } from "../../src/errors/runtime-error.ts";
 import { DEFAULT_CONFIG } from "../../src/host/config-defaults.ts";
@@ -95,13 +94,12 @@ interface Cast {
 async function playSession(turns: readonly TurnPlan[], cast: Cast): Promise<void> {
   let opened: { runtime: Runtime; session: Session } | undefined;
   for (const turn of turns) {
-    if (opened === undefined || opened.runtime.state === "dead") {
+    if (opened === undefined || opened.session.retired || opened.runtime.state === "dead") {
       const started = await open(turn, cast);
       if (started === undefined) continue;
       opened = started;
     }
-    const outcome = await playTurn(turn, opened, cast);
-    if (outcome?.kind === "cancelled" || outcome?.kind === "failed") opened = undefined;
+    await playTurn(turn, opened, cast);
   }
 }
 
@@ -137,11 +135,10 @@ async function playTurn(
   plan: TurnPlan,
   { runtime, session }: { runtime: Runtime; session: Session },
   { scene, stage, told }: Cast,
-): Promise<TurnOutcome | undefined> {
+): Promise<void> {
   const { disturbance, agent, reader, prompt } = plan;
   const controller = new AbortController();
-  const isCancel = disturbance.what === "cancel";
-  if (isCancel && disturbance.at === "early") controller.abort();
+  if (disturbance.what === "cancel" && disturbance.at === "early") controller.abort();
   const turn = session.prompt(prompt, {
     signal: controller.signal,
     retries: plan.retries,
@@ -170,8 +167,6 @@ async function playTurn(
             default:
           }
         });
-  const outcomes: TurnOutcome[] = [];
-  void turn.outcome.then((outcome) => outcomes.push(outcome));
   const settled = (async () => {
     let events = 0;
     if (reader !== "never") {
@@ -186,7 +181,7 @@ async function playTurn(
   const outcome = await within(budgetMs(plan), settled);
   if (outcome === undefined) {
     told.fault(`${prompt}: has not settled within ${budgetMs(plan)} ms`);
-    return undefined;
+    return;
   }
   const ending: Ending = outcome.kind === "failed" ? `failed/${outcome.failure.kind}` : outcome.kind;
   const prompts = stage.promptsWith(prompt);
@@ -195,7 +190,6 @@ async function playTurn(
     told.fault(`${prompt}: ${fault}`);
   if (stage.openQuestions.has(agent.holds ?? "") && isCancelledBeforeAnswer(plan, stage))
     told.fault(`${prompt}: the cancel was sent before the open question was answered`);
-  return outcome;
 }
 
 /** A harness that waits for an answer to its question does not hear the cancel. */
