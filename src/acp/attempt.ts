@@ -9,8 +9,8 @@ import type { SessionFailureReading } from "./air.ts";
 import { AnswerText } from "./answer.ts";
 import type { TurnClocks } from "./clocks.ts";
 import type { Frame } from "./frames.ts";
-import { readCommand } from "./leftovers.ts";
-import type { OpenCommand } from "./leftovers.ts";
+import { MessageIds } from "./ended-turns.ts";
+import { OpenCommands } from "./open-commands.ts";
 import type { RecordLatch } from "./latch.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
@@ -26,7 +26,6 @@ import {
   readUsageUpdate,
 } from "./normalize.ts";
 import { replaySafetyOf } from "./outcome.ts";
-import { uptimeMs } from "./processes.ts";
 import type { AttemptFacts, Ending } from "./outcome.ts";
 import type { Backend, ExtensionReading } from "./ports.ts";
 import type { ToolCalls } from "./tool-calls.ts";
@@ -58,9 +57,6 @@ const NOTICE_ID = ":notice:";
 const MAX_ADAPTER_CHARS = 1024 * 1024;
 /** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
 const MAX_WARNINGS = 256;
-const MAX_MESSAGE_IDS = 1000;
-/** A harness may announce a command a moment after it has started it. */
-const ANNOUNCED_LATE_MS = 500;
 
 export class Attempt {
   readonly answer: AnswerText;
@@ -68,16 +64,15 @@ export class Attempt {
   readonly adapterWords: string[] = [];
   readonly warnings: Map<string, Failure>;
   readonly denied: string[];
-  /** The newest messages that its frames named, to know those that come too late. */
-  readonly messageIds: Set<unknown>;
+  readonly messageIds: MessageIds;
+  /** Commands in flight; none where the harness ends them itself. */
+  readonly commands = new OpenCommands();
   handedOver = false;
   /** The caller aborted or a deadline struck: whatever the harness still answers, this is how the attempt ends. */
   override: Ending | undefined;
   /** What was last heard of the harness, for the sentence of a deadline. */
   lastHeard = "nothing";
   #options: AttemptOptions;
-  readonly #startedAt = uptimeMs();
-  #messageId: unknown;
   #adapterChars = 0;
   #structured = false;
   #toolStarted = false;
@@ -86,8 +81,6 @@ export class Attempt {
   #refusal: AttemptFacts["refusal"];
   #cancelledPermission = false;
   #ended = false;
-  /** Commands in flight, where a cancel may leave them running. */
-  readonly #commands = new Map<string, OpenCommand>();
 
   constructor(options: AttemptOptions) {
     const { from, keepText, emit } = options;
@@ -95,17 +88,12 @@ export class Attempt {
     this.answer = from?.answer ?? new AnswerText({ keep: keepText, emit });
     this.warnings = from?.warnings ?? new Map();
     this.denied = from?.denied ?? [];
-    this.messageIds = from?.messageIds ?? new Set();
+    this.messageIds = from?.messageIds ?? new MessageIds();
     if (from !== undefined) this.answer.goOn();
   }
 
   get ended(): boolean {
     return this.#ended;
-  }
-
-  /** Commands that had not ended when the attempt did; none where the harness ends them itself. */
-  get openCommands(): readonly OpenCommand[] {
-    return [...this.#commands.values()];
   }
 
   /** An update of this session. */
@@ -116,7 +104,7 @@ export class Attempt {
         return;
       case "agent_thought_chunk":
         this.#heard("a thought");
-        this.#named(update["messageId"]);
+        this.messageIds.saw(update["messageId"]);
         this.#options.emit({ type: "thought", text: readChunkText(update) });
         return;
       case "tool_call":
@@ -274,16 +262,8 @@ export class Attempt {
       });
     }
     const id = update["messageId"];
-    this.#named(id);
+    this.messageIds.saw(id);
     this.answer.chunk(text, typeof id === "string" ? id : undefined);
-  }
-
-  /** Chunk after chunk has the same id. */
-  #named(messageId: unknown): void {
-    if (messageId === this.#messageId) return;
-    this.#messageId = messageId;
-    this.messageIds.add(messageId);
-    if (this.messageIds.size > MAX_MESSAGE_IDS) this.messageIds.delete(this.messageIds.values().next().value);
   }
 
   #keepAdapterWords(text: string): void {
@@ -303,20 +283,9 @@ export class Attempt {
         const isRunning = event.status === "pending" || event.status === "in_progress";
         if (isRunning) clocks.toolStarted(event.toolCallId);
         else clocks.toolEnded(event.toolCallId);
-        if (this.#options.backend.leavesCancelledCommands) this.#followCommand(event, isRunning);
+        if (this.#options.backend.leavesCancelledCommands) this.commands.follow(event, isRunning);
       }
       emit(event);
-    }
-  }
-
-  #followCommand(event: TurnEventBody & { readonly type: "tool" }, isRunning: boolean): void {
-    const { toolCallId, kind, rawInput } = event;
-    const command = readCommand(rawInput);
-    if (!isRunning) this.#commands.delete(toolCallId);
-    else if (kind === "execute" || command !== undefined) {
-      const startedAt =
-        this.#commands.get(toolCallId)?.startedAt ?? Math.max(this.#startedAt, uptimeMs() - ANNOUNCED_LATE_MS);
-      this.#commands.set(toolCallId, { command, startedAt });
     }
   }
 

@@ -43,6 +43,23 @@ export class EndedTurns {
   }
 }
 
+/** The newest messages of a turn. */
+export class MessageIds {
+  readonly #ids = new Set<string>();
+  #last: unknown;
+
+  /** A chunk named this message; chunk after chunk names the same. */
+  saw(id: unknown): void {
+    if (id === this.#last) return;
+    this.#last = id;
+    if (typeof id === "string") remember(this.#ids, id);
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#ids.values();
+  }
+}
+
 function has(ids: ReadonlySet<string>, id: unknown): boolean {
   return typeof id === "string" && ids.has(id);
 }

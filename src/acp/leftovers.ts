@@ -5,19 +5,10 @@
  */
 import { basename } from "node:path";
 import { cleanLine } from "../errors/redact.ts";
-import { isObject } from "./frames.ts";
-import { str } from "./normalize.ts";
+import type { OpenCommand } from "./open-commands.ts";
 import { delay } from "./process-tree.ts";
 import { describeProcess, isAlive, signalProcess, wasBornSince } from "./processes.ts";
 import type { ProcessFacts, ProcessIdentity } from "./processes.ts";
-
-/** A command that was in flight when its turn ended. */
-export interface OpenCommand {
-  /** As the tool-call frame says it. */
-  readonly command: string | undefined;
-  /** The earliest moment at which it can have begun, on the clock of {@link uptimeMs}. */
-  readonly startedAt: number;
-}
 
 export interface LeftoverOptions {
   readonly commands: readonly OpenCommand[];
@@ -51,13 +42,6 @@ export async function endLeftovers(options: LeftoverOptions): Promise<readonly s
     ...sentence("A command goes on after the cancel and could not be ended", left),
     ...sentence("Something goes on after the cancel that may be a command of this turn", unclear.filter(isAlive)),
   ];
-}
-
-/** The command of a tool call, where its frame has one: a text, or a list of arguments. */
-export function readCommand(rawInput: unknown): string | undefined {
-  const command = isObject(rawInput) ? rawInput["command"] : undefined;
-  const words = Array.isArray(command) ? command.filter((word) => typeof word === "string").join(" ") : str(command);
-  return words === "" ? undefined : words;
 }
 
 function find({ commands, processes, isAlone }: LeftoverOptions): {

@@ -108,6 +108,8 @@ export class RuntimeSessions {
       void closeSession(session.id, this.#context());
       return "retired";
     }
+    // What its next prompt lacks is a process: that is mended by another one, not by a new conversation.
+    session.retired = false;
     this.#process.kill();
     return (await this.#process.child.stop()) ? "ended" : "left";
   }

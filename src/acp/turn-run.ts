@@ -14,25 +14,20 @@ import { endingOf } from "./death.ts";
 import { isObject } from "./frames.ts";
 import { makeFailure, plainVerdict } from "./make-failure.ts";
 import { readUsage, str } from "./normalize.ts";
-import { endLeftovers } from "./leftovers.ts";
 import { decideOutcome, ownWarning } from "./outcome.ts";
 import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
 import { ALLOWED_WAIT_MS, BACKOFF_MS, withRetries } from "./retry.ts";
 import type { RetryHow } from "./retry.ts";
 import { createRetryBudget } from "./retry-budget.ts";
-import type { Abandoned, AcpSession } from "./session.ts";
+import type { AcpSession } from "./session.ts";
 import { TurnChannel } from "./turn.ts";
 import { newTurnId } from "./turn-id.ts";
+import { TurnStop } from "./turn-stop.ts";
 import { logRetry, logTurnEnd } from "./turn-log.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnTimeouts, Usage } from "./types.ts";
 
 /** Tries after the first, unless the caller says otherwise. */
 const DEFAULT_RETRIES = 3;
-/** What the person must know when a stop was not confirmed. */
-const UNCONFIRMED: Readonly<Record<Exclude<Abandoned, "ended">, string>> = {
-  retired: "The agent did not confirm that it stopped; the session was given up, and the turn may still be at work",
-  left: "The agent was ended, but something that it had started could not be; it may still be at work",
-};
 /** The longest word of the protocol is `max_turn_requests`. */
 const MAX_STOP_REASON_CHARS = 100;
 
@@ -55,21 +50,15 @@ class TurnRun {
   readonly #onDone: () => void;
   readonly #timeouts: TurnTimeouts;
   readonly #clocks: TurnClocks;
-  /** Fires on the caller's abort and on a deadline: no further attempt begins. */
-  readonly #stop = new AbortController();
-  /** Fires when the grace is over, or the caller has no more patience: nothing is waited for that can be ended. */
-  readonly #hard = new AbortController();
+  readonly #stop: TurnStop;
   readonly #id = newTurnId();
   #endWait: (() => void) | undefined;
   #endPause: (() => void) | undefined;
-  #grace: NodeJS.Timeout | undefined;
   #attempts = 0;
   #attempt: Attempt | undefined;
   #stopReason: string | null = null;
   #usage: Usage | null = null;
   #timeout: Ending | undefined;
-  #stopRequests = 0;
-  #abandoned: Promise<Abandoned> | undefined;
   /** There was an answer before the agent was asked to go on. */
   #shown = false;
 
@@ -80,17 +69,24 @@ class TurnRun {
     this.#options = options;
     this.#timeouts = { ...DEFAULT_TURN_TIMEOUTS, ...options.timeouts };
     this.#clocks = new TurnClocks(this.#timeouts, (clock) => this.#expire(clock));
+    this.#stop = new TurnStop({
+      session,
+      graceMs: this.#timeouts.cancelGraceMs,
+      attempt: () => this.#attempt,
+      onWarning: (rule, title) => this.#warn(rule, title),
+      onNotice: (text) => this.channel.emit({ type: "notice", from: "ostler", text }),
+    });
     this.channel = new TurnChannel({
       id: this.#id,
       whenUnread: options.whenUnread ?? "join",
       onPause: (paused) => this.#pause(paused),
-      onCancel: () => this.#stopRequested(),
+      onCancel: () => this.#stop.request(),
     });
   }
 
   async run(): Promise<void> {
     const { signal } = this.#options;
-    const onAbort = (): void => this.#stopRequested();
+    const onAbort = (): void => this.#stop.request();
     signal?.addEventListener("abort", onAbort, { once: true });
     this.#announce();
     try {
@@ -101,7 +97,7 @@ class TurnRun {
           : refusal === undefined
             ? await this.#withRetries()
             : decideOutcome(refusal, this.#facts());
-      if (this.#stop.signal.aborted) await this.#standstill();
+      if (this.#stop.signal.aborted) await this.#stop.standstill();
       this.#finish(decision);
     } catch (error) {
       // A bug of ours ends the turn as failed; it never leaves a turn unsettled.
@@ -109,7 +105,7 @@ class TurnRun {
     } finally {
       signal?.removeEventListener("abort", onAbort);
       this.#clocks.stop();
-      clearTimeout(this.#grace);
+      this.#stop.dispose();
     }
   }
 
@@ -179,7 +175,7 @@ class TurnRun {
         from,
         emit: (event) => this.channel.emit(event),
         onRecord: (failure) => this.#sink(failure),
-        onPermissionNeeded: (ending) => this.#cancel(ending),
+        onPermissionNeeded: (ending) => this.#stop.begin(ending),
         onEnd: (ending) => resolve(decideOutcome(ending, attempt.facts())),
       });
       this.#attempt = attempt;
@@ -225,53 +221,8 @@ class TurnRun {
       attempt.end({ type: "rpc_error", error });
       return;
     }
-    // It died of the cancel: what it had started may live on for a moment.
-    if (attempt.override !== undefined) this.#abandoned = this.#session.link.abandon(this.#session);
+    this.#stop.agentGone(attempt);
     attempt.end(endingOf(error, attempt.lastHeard));
-  }
-
-  /** The caller's stop: soft, and on the second time at once. */
-  #stopRequested(): void {
-    this.#stopRequests += 1;
-    if (this.#stopRequests === 1) this.#cancel({ type: "aborted" });
-    else this.#escalate();
-  }
-
-  /** Soft first: open questions are closed, the harness is told, and has a grace to answer; then its tree is ended. */
-  #cancel(ending: Ending): void {
-    const attempt = this.#attempt;
-    this.#stop.abort();
-    if (attempt === undefined || attempt.ended || attempt.override !== undefined) return;
-    attempt.override = ending;
-    this.#session.closePermissions();
-    this.#session.link.connection.notify("session/cancel", { sessionId: this.#session.id });
-    this.#grace = setTimeout(() => this.#escalate(), this.#timeouts.cancelGraceMs);
-  }
-
-  #escalate(): void {
-    this.#hard.abort();
-    const attempt = this.#attempt;
-    if (attempt?.override === undefined || attempt.ended) return;
-    clearTimeout(this.#grace);
-    attempt.end(attempt.override);
-    this.#abandoned = this.#session.link.abandon(this.#session);
-  }
-
-  /** Nobody is told "stopped" while the turn can still do something: that is waited out, or said. */
-  async #standstill(): Promise<void> {
-    const { link } = this.#session;
-    const abandoned = await this.#abandoned;
-    if (abandoned === "ended") return;
-    if (abandoned !== undefined) this.#warn(`cancel-${abandoned}`, UNCONFIRMED[abandoned]);
-    const commands = this.#attempt?.openCommands ?? [];
-    if (commands.length === 0) return;
-    const options = {
-      commands,
-      processes: link.processes,
-      isAlone: abandoned === undefined && link.isAlone(),
-      hurry: this.#hard.signal,
-    };
-    for (const text of await endLeftovers(options)) this.channel.emit({ type: "notice", from: "ostler", text });
   }
 
   #warn(rule: string, title: string): void {
@@ -284,7 +235,7 @@ class TurnRun {
     // What stopped the turn first is how it ended.
     if (this.#stop.signal.aborted) return;
     this.#timeout = deadlineEnding(clock, this.#timeouts, this.#attempt?.lastHeard ?? "nothing");
-    this.#cancel(this.#timeout);
+    this.#stop.begin(this.#timeout);
   }
 
   #pause(paused: boolean): void {

@@ -6,6 +6,8 @@ import { createRetryBudget } from "../../src/acp/retry-budget.ts";
 import type { PromptOptions, Turn, TurnEvent, TurnTimeouts } from "../../src/acp/types.ts";
 import type { Action } from "../fixtures/agents/scenario.ts";
 import {
+  answerTo,
+  call,
   chunk,
   end,
   err,
@@ -145,7 +147,9 @@ describe("nobody is told that it stopped while it can still run", () => {
   });
 
   test.concurrent("others live in the process: the session is given up, and the outcome says that nobody confirmed", async () => {
-    await using agent = await start(turns(ignoring, [chunk("other"), { untilFile: "go" }, end()]));
+    await using agent = await start(
+      turns([...ignoring, call("fs/nothing", {}, "after")], [chunk("other"), { untilFile: "go on" }, end()]),
+    );
     const [session, other] = [await agent.open(), await agent.open()];
     const { outcome, events } = await stopAt(session, "text", twice);
     const title =
@@ -158,9 +162,11 @@ describe("nobody is told that it stopped while it can still run", () => {
     expect(agent.sunk.map((failure) => failure.title)).toEqual([title]);
     const running = play(other);
     agent.touch("go");
+    // The answer to what the agent asked after its late answer.
+    await agent.until(() => answerTo(agent.log, "after") !== undefined);
+    agent.touch("go on");
     expect((await running).outcome).toMatchObject({ kind: "completed", text: "other" });
     expect(agent.runtime.state).toBe("ready");
-    // The late answer of the stopped turn came before the other one's, which was asked later.
     expect(lateFramesOf(session)).toBe(1);
     expect(lateFramesOf(other)).toBe(0);
   });

@@ -1,6 +1,6 @@
 /** Commands that a cancel leaves running (recording codex-acp 2.6.0 cancel-mid-command), with real processes. */
 import { describe, expect, test } from "vitest";
-import { readCommand } from "../../src/acp/leftovers.ts";
+import { readCommand } from "../../src/acp/open-commands.ts";
 import type { Session } from "../../src/acp/session.ts";
 import type { Turn } from "../../src/acp/types.ts";
 import type { Action } from "../fixtures/agents/scenario.ts";
