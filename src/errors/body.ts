@@ -67,10 +67,10 @@ export function capText(text: string): string {
   return `${text.slice(0, HEAD_CHARS)}\n${text.slice(-TAIL_CHARS)}`;
 }
 
-/** A JSON object inside a text, with the words before it; undefined when there is none that parses. */
+/** A JSON object inside a text, or a list of them, with the words before it; undefined when there is none that parses. */
 export function readEmbeddedJson(text: string): { readonly before: string; readonly value: object } | undefined {
-  const start = text.indexOf("{");
-  const end = text.lastIndexOf("}");
+  const start = text.search(/\[?\s{0,3}\{/);
+  const end = text.lastIndexOf(text[start] === "[" ? "]" : "}");
   if (start < 0 || end <= start) return undefined;
   try {
     const value: unknown = JSON.parse(text.slice(start, end + 1));

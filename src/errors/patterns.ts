@@ -162,9 +162,10 @@ export const PATTERNS: readonly Pattern[] = [
     id: "model-unavailable",
     kind: "model_unavailable",
     pattern:
-      /\bmodel\b[^\n]{0,120}\b(?:does not exist|not supported|may not exist|(?:do not|don't|does not) have access)\b|\baccess to (?:the )?model\b|\b(?:unknown|no such) model\b|\binvalid value for config option model\b|\bmodel [^\s]{1,100} (?:was )?not found\b/i,
+      /\bmodel\b[^\n]{0,120}\b(?:does not exist|not supported|may not exist|(?:do not|don't|does not) have access)\b|\baccess to (?:the )?model\b|\b(?:unknown|no such) model\b|\binvalid value for config option model\b|\bmodel [^\s]{1,100} (?:was )?not found\b|\bmodels\/[^\s]{1,100} is not found\b/i,
     field: "both",
-    source: "recordings codex-acp 2.6.0 failed-model-not-found, claude-agent-acp 0.101.0 http-404-model",
+    source:
+      "recordings codex-acp 2.6.0 failed-model-not-found, claude-agent-acp 0.101.0 http-404-model; the sentence of Google's API",
   },
 
   // Spent allowances. A limit word alone is not enough: it has to be reached, and it must not be a rate.
@@ -415,6 +416,8 @@ const STATUS_TEXTS: readonly RegExp[] = [
   new RegExp(`\\b(?:failed to authenticate|error(?: code)?): ${STATUS}\\b`, "i"),
   new RegExp(`\\(${STATUS}\\)`),
   new RegExp(`^${STATUS}(?=$|[:,]|\\s{1,2}[A-Z{"'(])`),
+  // A provider's own lower-case words ("503 upstream connect error"); before a plural the number is a count.
+  new RegExp(`^${STATUS}(?= status code\\b|\\s(?![a-z]+s\\b)[a-z])`),
   new RegExp(
     `\\b${STATUS} (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Request Timeout|Conflict|Payload Too Large|Content Too Large|Unprocessable|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out|Overloaded|overloaded_error)\\b`,
     "i",

@@ -24,6 +24,8 @@ const STREAM_ENVELOPE = /\bEncountered an error in the response stream:\s{0,3}/g
 /** codex appends its child's coloured stderr to a sentence (recording codex-acp 2.6.0 crash-loop). */
 // oxlint-disable-next-line no-control-regex -- the escape byte is what marks it
 const COLOURED_TAIL = /\n\u001B[\s\S]*$/;
+/** The number alone tells a person less than any words beside it. */
+const BARE_STATUS = /^\d{3}$/;
 const FULL_SENTENCE = /[.!?…)]$/;
 
 /** Reads an error of any form: an `Error`, a JSON-RPC error, a provider's body, a string; looks through `error` and `cause`. */
@@ -132,7 +134,8 @@ function joinTexts(parts: readonly string[]): string {
 /** The message when it says something whole, else the provider's field, else both. */
 function showText(message: string, data: unknown): string {
   const said = isGenericMessage(message) ? "" : readableText(stripWrappers(message));
-  const own = stripWrappers(readBody(data).texts.find((text) => !isGenericMessage(text)) ?? "");
+  const texts = readBody(data).texts.filter((text) => !isGenericMessage(text));
+  const own = stripWrappers(texts.find((text) => !BARE_STATUS.test(text)) ?? texts[0] ?? "");
   if (said === "" && own === "") return isGenericMessage(message) ? message : "";
   if (said === "" || own.includes(said)) return own;
   return own === "" || FULL_SENTENCE.test(said) ? said : joinTexts([said, own]);
