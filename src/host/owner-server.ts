@@ -62,7 +62,7 @@ export class OwnerServer implements AsyncDisposable {
     this.#server.unref();
   }
 
-  /** Listens for what this process owns in the store. Throws the system's error when it cannot. */
+  /** Listens for what this process owns in the store; one server a process. Throws the system's error when it cannot. */
   static async open(store: Store, { idleMs = IDLE_MS }: OwnerServerOptions = {}): Promise<OwnerServer> {
     removeStaleSockets(store.paths);
     const path = socketPathOf(store.paths, thisProcess());
@@ -70,7 +70,8 @@ export class OwnerServer implements AsyncDisposable {
     try {
       await server.#listen();
     } catch (error) {
-      await server.close();
+      // The socket at this path is that of another server of this process, if there is one.
+      server.#address[Symbol.dispose]();
       throw error;
     }
     server.handle("ping", () => ({ pid: process.pid, version: VERSION, conversations: store.ownedIds() }));

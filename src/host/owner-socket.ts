@@ -57,7 +57,6 @@ export function removeStaleSockets(paths: Paths): void {
 export function listenAddress(paths: Paths, path: string): SocketAddress {
   ensureStateFolder(paths);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  removeSocket(path);
   if (isShort(path) || process.platform === "linux") return connectAddress(path);
   const target = join(mkdtempSync(join(tmpdir(), "ostler-socket-")), "s");
   symlinkSync(target, path);

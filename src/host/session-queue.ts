@@ -16,7 +16,7 @@ const SLOW_LOOK_MS = 500;
 /** How often it shows that it lives. */
 const RENEW_MS = 2000;
 /** The least time between two looks. */
-const SHORT_LOOK_MS = 25;
+const SHORT_LOOK_MS = 50;
 const DEFAULT_QUEUE_LIMIT = 20;
 
 /** A place in the queue: 1 = next. `owner` has the conversation now. */

@@ -142,6 +142,18 @@ test("a handler hears that its caller went away", async () => {
   await aborted;
 });
 
+test("a second server of one process is an error that leaves the first one alone", async () => {
+  await expect(OwnerServer.open(store)).rejects.toMatchObject({ code: "EADDRINUSE" });
+  expect(await alive()).toMatchObject({ pid: process.pid });
+});
+
+test("a folder that cannot be made is the system's error", async () => {
+  await server.close();
+  rmSync(join(home, "state", "sockets"), { recursive: true });
+  writeFileSync(join(home, "state", "sockets"), "");
+  await expect(OwnerServer.open(store)).rejects.toMatchObject({ code: "ENOTDIR" });
+});
+
 test("closing hangs up on who waits, and removes the socket", async () => {
   using owned = claimNew();
   const waiting = callOwner(server.path, "wait", { conversation: owned.record.id });
@@ -331,7 +343,7 @@ test.each([
   { from: "a state folder deeper than an address is long", depth: 150 },
   { from: "a state folder of 300 bytes, with letters of two bytes", depth: 300 },
 ])("$from", async ({ depth }) => {
-  const deep = join(home, ...Array.from({ length: Math.ceil(depth / 100) }, () => "é".repeat(50)));
+  const deep = join(home, "deep", ...Array.from({ length: Math.ceil(depth / 100) }, () => "é".repeat(50)));
   const there = ostlerPaths({ OSTLER_HOME: deep });
   using deepStore = openStore(there);
   const deepServer = await OwnerServer.open(deepStore);

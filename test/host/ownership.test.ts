@@ -204,6 +204,21 @@ test("what another process owns cannot be closed, until that process is dead", a
   expect(store.remove(id)).toBe(true);
 });
 
+test("a claim that comes between the look and the write of another is seen", () => {
+  let between = (): void => {};
+  using slow = open({
+    now: () => {
+      const act = between;
+      between = () => {};
+      act();
+      return Date.now();
+    },
+  });
+  between = () => void claimed();
+  expect(slow.claim(id)).toEqual({ busy: expect.objectContaining({ pid: process.pid }) });
+  expect(store.get(id)).toHaveProperty("owner");
+});
+
 test("writing after the release is an error, a second release is none", () => {
   const owned = claimed();
   owned.release();

@@ -7,6 +7,7 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
   truncateSync,
@@ -17,6 +18,7 @@ import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkSessionName } from "../../src/host/conversation-records.ts";
 import { Owned } from "../../src/host/ownership.ts";
@@ -25,7 +27,7 @@ import { StoreError } from "../../src/host/store-file.ts";
 import { STORE_VERSION } from "../../src/host/store-schema.ts";
 import { openStore } from "../../src/host/store.ts";
 import type { Store } from "../../src/host/store.ts";
-import { startActor } from "./actors.ts";
+import { Actor, startActor } from "./actors.ts";
 
 const CAN_MOUNT = canMount();
 let home: string;
@@ -43,6 +45,16 @@ const file = (): string => state("store.sqlite");
 const cannot = (why: string): string => `The session store ${file()} cannot be used: ${why}`;
 const open = (now?: () => number): Store =>
   openStore(ostlerPaths({ OSTLER_HOME: home }), now === undefined ? {} : { now });
+
+/** Whether a process has a file open. */
+function holdsOpen(pid: number, path: string): boolean {
+  const fds = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(fds).some((fd) => readlinkSync(join(fds, fd)) === path);
+  } catch {
+    return false;
+  }
+}
 
 /** A disk of its own; throws where nothing may be mounted, as in most containers. */
 function smallDisk(options: string): Disposable & { readonly folder: string } {
@@ -161,22 +173,39 @@ describe("the file", () => {
     });
   });
 
-  test("that is damaged is set aside once by four processes that start together", async () => {
+  test("that is damaged is set aside once by four processes that find it so together", async () => {
     mkdirSync(state());
     writeFileSync(file(), "These are my notes.\n".repeat(100));
-    const actors = await Promise.all(Array.from({ length: 4 }, () => startActor({ home })));
-    const notices = await Promise.all(actors.map(async (actor) => (await actor.tell("open")).result?.notice ?? null));
-    expect(notices.filter((notice) => notice !== null)).toHaveLength(1);
+    const gate = new DatabaseSync(`${file()}-lock`);
+    gate.exec("BEGIN EXCLUSIVE");
+    const actors = Array.from({ length: 4 }, () => new Actor({ home }));
+    for (const actor of actors) while (!holdsOpen(actor.pid, `${file()}-lock`)) await nextTurn();
+    gate.close();
+    const answers = await Promise.all(actors.map((actor) => actor.ready));
+    expect(answers.filter(({ result }) => result?.notice !== null)).toHaveLength(1);
     expect(readdirSync(state()).filter((name) => name.includes("corrupt"))).toHaveLength(1);
     using store = open();
     const { id } = store.create({ name: "shared", cwd: "/work", backend: "demo" });
-    expect((await actors[0]?.tell("claim", { id }))?.result?.fence).toBe(1);
+    const claims = await Promise.all(actors.map((actor) => actor.tell("claim", { id })));
+    expect(claims.filter(({ result }) => result?.busy !== undefined)).toHaveLength(3);
+    expect(claims.filter(({ result }) => result?.fence === 1)).toHaveLength(1);
   });
 
   test("is made once by four processes that start together", async () => {
     const actors = await Promise.all(Array.from({ length: 4 }, () => startActor({ home })));
     const notices = await Promise.all(actors.map(async (actor) => (await actor.tell("open")).result?.notice));
     expect(notices).toEqual(actors.map(() => null));
+  });
+
+  test("that another process is just making is waited for", () => {
+    mkdirSync(state());
+    using maker = new DatabaseSync(file());
+    maker.exec("CREATE TABLE another (id); BEGIN IMMEDIATE");
+    const begin = performance.now();
+    expect(sentenceOf(() => openStore(ostlerPaths({ OSTLER_HOME: home }), { busyTimeoutMs: 200 }))).toContain(
+      "is kept locked by another process",
+    );
+    expect(performance.now() - begin).toBeGreaterThan(190);
   });
 });
 
