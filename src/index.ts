@@ -17,9 +17,12 @@ export type { Conversation } from "./host/conversation.ts";
 export type { AgentWish, SelectedAgent } from "./host/agent-selection.ts";
 export { createPermissionPolicy } from "./host/permissions.ts";
 export { createRuntime } from "./acp/runtime.ts";
-export type { Runtime, RuntimeOptions } from "./acp/runtime.ts";
+export type { Runtime } from "./acp/runtime.ts";
+export type { RuntimeOptions } from "./acp/runtime-options.ts";
 export type { Session } from "./acp/session.ts";
 export type { OpenSessionOptions } from "./acp/open-session.ts";
+export type { ResumeSessionOptions } from "./acp/resume-session.ts";
+export type { AgentCapabilities } from "./acp/negotiate.ts";
 export type {
   PermissionAnswer,
   PermissionOption,

@@ -9,7 +9,7 @@ import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
 import type { FailureSink } from "./ports.ts";
 import { setUpResumedSession } from "./resume-session.ts";
 import type { ResumeSessionOptions } from "./resume-session.ts";
-import type { RuntimeOptions } from "./runtime.ts";
+import type { RuntimeOptions } from "./runtime-options.ts";
 import { SessionRouter } from "./session-router.ts";
 import type { Retired } from "./session-router.ts";
 import { AcpSession } from "./session.ts";

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { knownModels, modelSetting, readSessionInfo } from "../../src/acp/negotiate.ts";
+import {
+  knownModels,
+  modelSetting,
+  readAgentCapabilities,
+  readHandshake,
+  readSessionInfo,
+} from "../../src/acp/negotiate.ts";
 
 const select = (id: string, category: string, values: readonly string[], current?: string) => ({
   id,
@@ -118,4 +124,60 @@ test.each<{ from: string; result: object; expected: object }>([
   },
 ])("a model is set by $from", ({ result, expected }) => {
   expect(modelSetting(readSessionInfo({ ...result }), "m1")).toEqual(expected);
+});
+
+const NOTHING = { load: false, resume: false, close: false, image: false, embeddedContext: undefined };
+
+test.each<{ from: string; result: unknown; expected: object }>([
+  { from: "nothing", result: undefined, expected: NOTHING },
+  { from: "no object", result: "yes", expected: NOTHING },
+  { from: "null where objects belong", result: { agentCapabilities: null }, expected: NOTHING },
+  {
+    from: "wrong types say nothing",
+    result: {
+      agentCapabilities: {
+        loadSession: "true",
+        sessionCapabilities: { resume: true, close: null },
+        promptCapabilities: { image: 1, embeddedContext: "no" },
+      },
+    },
+    expected: NOTHING,
+  },
+  {
+    from: "recording claude-agent-acp 0.101.0, codex-acp 2.6.0",
+    result: {
+      agentCapabilities: {
+        promptCapabilities: { image: true, embeddedContext: true },
+        loadSession: true,
+        sessionCapabilities: { close: {}, delete: {}, fork: {}, list: {}, resume: {} },
+      },
+    },
+    expected: { load: true, resume: true, close: true, image: true, embeddedContext: true },
+  },
+  {
+    from: "recording kiro-cli 2.4.1",
+    result: {
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, audio: false, embeddedContext: false },
+        sessionCapabilities: {},
+      },
+    },
+    expected: { load: true, resume: false, close: false, image: true, embeddedContext: false },
+  },
+])("capabilities, $from", ({ result, expected }) => {
+  expect(readAgentCapabilities(result)).toEqual(expected);
+});
+
+test.each<{ from: string; result: unknown; expected: object }>([
+  { from: "nothing", result: null, expected: { agent: null, authMethods: [] } },
+  { from: "kiro V3 has no agentInfo", result: { authMethods: {} }, expected: { agent: null, authMethods: [] } },
+  {
+    from: "the title before the name",
+    result: { agentInfo: { name: "n", title: "T", version: "1" }, authMethods: [{ id: "a", name: "A" }, 5] },
+    expected: { agent: { name: "T", version: "1" }, authMethods: [{ id: "a", name: "A" }] },
+  },
+  { from: "a name alone", result: { agentInfo: { name: "n" } }, expected: { agent: { name: "n", version: "" } } },
+])("handshake, $from", ({ result, expected }) => {
+  expect(readHandshake(result)).toMatchObject(expected);
 });

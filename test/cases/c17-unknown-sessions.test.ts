@@ -21,6 +21,7 @@ import {
 const allowed = { outcome: { outcome: "selected", optionId: "a" } };
 const rejected = { outcome: { outcome: "selected", optionId: "r" } };
 const allowOnce: PermissionPolicy = async () => ({ action: "select", optionId: "a", denied: false });
+const never: PermissionPolicy = async () => ({ action: "cancel", denied: true });
 const child = { sessionId: "child-99" };
 
 /** A prompt that ends when the other turn has played its part. */
@@ -153,7 +154,6 @@ describe("two turns run", () => {
       "p1",
     );
     await using agent = await start(turns(waiting, [chunk("asks"), ...names, ask, waitForAnswer("p1"), end()]));
-    const never: PermissionPolicy = async () => ({ action: "cancel", denied: true });
     const waits = play(await agent.open({ permissions: never }));
     const { outcome, events } = await play(await agent.open({ permissions: allowOnce }));
     agent.touch("go");

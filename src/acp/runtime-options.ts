@@ -1,0 +1,43 @@
+/** What a runtime is started with. */
+import type {
+  Approval,
+  Backend,
+  CommandLine,
+  FailureSink,
+  FrameListener,
+  LogSink,
+  PermissionPolicy,
+  ProcessLedger,
+  WireTap,
+} from "./ports.ts";
+
+export interface RuntimeOptions {
+  readonly backend: Backend;
+  readonly command: CommandLine;
+  /** Working folder of the process. */
+  readonly cwd: string;
+  /** The whole environment of the child; the backend's own variables are added. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Default `reads`. */
+  readonly approval?: Approval;
+  /** Refuse an agent, or a mode of it, in which tools may run without asking. */
+  readonly gate?: "required" | undefined;
+  /** None: a permission request ends the turn with `AcpPermissionNeeded`. */
+  readonly permissions?: PermissionPolicy;
+  /** Told of every failure and warning first. */
+  readonly sink?: FailureSink;
+  /** Milliseconds for `initialize` (60,000), `session/new` (90,000) and one permission question (300,000). */
+  readonly timeouts?: { readonly handshakeMs?: number; readonly sessionMs?: number; readonly permissionMs?: number };
+  /** Longest line accepted from the agent. Default 64 MiB. */
+  readonly lineBytes?: number;
+  /** Hears the wire. */
+  readonly tap?: WireTap;
+  /** Keeps the last frames for a crash report. */
+  readonly onFrame?: FrameListener;
+  /** Told of starts and ends, turns, retries and permission answers. */
+  readonly log?: LogSink;
+  /** Where the process is written down while it runs. */
+  readonly ledger?: ProcessLedger;
+  /** Gives up starting. */
+  readonly signal?: AbortSignal;
+}
