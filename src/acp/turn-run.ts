@@ -126,7 +126,8 @@ class TurnRun {
   }
 
   #withRetries(): Promise<Decision> {
-    const { retries = DEFAULT_RETRIES, budget = createRetryBudget(retries) } = this.#options;
+    const { retries = this.#options.budget?.left ?? DEFAULT_RETRIES, budget = createRetryBudget(retries) } =
+      this.#options;
     const { backend } = this.#session.link;
     return withRetries((n, how) => this.#once(n, how), {
       retries,
