@@ -29,6 +29,8 @@ export interface HostOptions {
   readonly log?: LogSink;
   /** Keeps the last frames of every agent, for a crash report. */
   readonly recorder?: FlightRecorder;
+  /** Crashes are written down, and agents that crash too often are not started. Default true; a trial start says false. */
+  readonly countsCrashes?: boolean;
 }
 
 /** Which agent to start, and what it may do. */

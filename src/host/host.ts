@@ -41,6 +41,7 @@ interface HostFacts {
   readonly surface: "ask" | "serve";
   readonly log: LogSink | undefined;
   readonly recorder: FlightRecorder | undefined;
+  readonly countsCrashes: boolean;
 }
 
 export type { Host, HostOptions, OpenConversationOptions, OpenRuntimeOptions, OpenedConversation, OpenedRuntime };
@@ -55,10 +56,11 @@ interface HostSpec extends RuntimeSpec {
 /** Reads the configuration and makes a host. Throws UsageError, see `loadConfig`. */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   const { env = process.env, cwd = process.cwd(), configFile, signal, surface = "ask", log, recorder } = options;
+  const { countsCrashes = true } = options;
   const loaded =
     options.loaded ?? (await loadConfig({ cwd, env, signal, ...(configFile !== undefined && { configFile }) }));
   for (const warning of loaded.warnings) log?.("warn", "config.warning", { warning });
-  return new ComposedHost({ loaded, env, cwd, surface, log, recorder });
+  return new ComposedHost({ loaded, env, cwd, surface, log, recorder, countsCrashes });
 }
 
 class ComposedHost implements Host {
@@ -85,7 +87,7 @@ class ComposedHost implements Host {
     this.#crashes = new CrashFiles(this.paths);
     this.supervisor = createSupervisor({
       intensity: { burst: config.restart.burst, periodMs: config.restart.periodS * 1000 },
-      ledger: this.#crashes,
+      ledger: facts.countsCrashes ? this.#crashes : undefined,
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this host makes all of its needs below
       start: (spec, signal) => this.#start(spec as HostSpec, signal),
     });

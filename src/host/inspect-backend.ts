@@ -7,6 +7,7 @@ import { isBuiltIn } from "./backend-names.ts";
 import { backendSettings } from "./config-defaults.ts";
 import type { BackendSettings } from "./config-defaults.ts";
 import type { LoadedConfig } from "./config.ts";
+import { findCodexAllowance } from "./codex-allowances.ts";
 import { childEnvironment } from "./environment.ts";
 import { fine } from "./finding.ts";
 import type { Finding } from "./finding.ts";
@@ -169,7 +170,16 @@ async function inspectTarget(
   const { profile, label, loginHint } = backend;
   const { approve, gate: required } = loaded.config;
   const { mode, command } = settings;
-  const gate = inspectGate({ backend, args: found.args, mode, approve, isRequired: required === "required", where });
+  const allowance = profile === "codex" ? findCodexAllowance({ env: environments.ask, cwd }) : undefined;
+  const gate = inspectGate({
+    backend,
+    args: found.args,
+    mode,
+    approve,
+    isRequired: required === "required",
+    allowance,
+    where,
+  });
   const parks = inspectPark(name, { restart: loaded.config.restart, at, found, cwd, paths });
   const isStarted = smoke && gate.ok && parks.length === 0;
   const start = isStarted

@@ -10,12 +10,14 @@ export interface GateFacts {
   readonly mode: string | undefined;
   readonly approve: Approval;
   readonly isRequired: boolean;
+  /** What the harness's own settings let run unasked, as a sentence. */
+  readonly allowance: string | undefined;
   /** `backends.codex in ~/.config/ostler/config.json`, for sentences. */
   readonly where: (key: string) => string;
 }
 
 /** One finding, which fails only where the gate is required. */
-export function inspectGate({ backend, args, mode, approve, isRequired, where }: GateFacts): Finding {
+export function inspectGate({ backend, args, mode, approve, isRequired, allowance, where }: GateFacts): Finding {
   const refused = isRequired ? "; gate: required refuses it" : "";
   const judge = isRequired ? wrong : remark;
   switch (backend.toolGate(args)) {
@@ -37,7 +39,10 @@ export function inspectGate({ backend, args, mode, approve, isRequired, where }:
         `Set ${where("profile")} to claude, codex or kiro if it is one of them`,
       );
     case "by_mode": {
-      if (mode === undefined || backend.modeAsks(mode) === true) return fine("gate", ASKS);
+      if (mode === undefined || backend.modeAsks(mode) === true) {
+        if (allowance === undefined) return fine("gate", ASKS);
+        return judge("gate", `${allowance}${refused}`, "Take that out of the file where Ostler is to decide");
+      }
       const asking = backend.modeToSet({ current: null, available: [] }, approve);
       const does = backend.modeAsks(mode) === false ? "runs tools without asking" : "may run tools without asking";
       return judge("gate", `Mode "${mode}" ${does}${refused}`, `Set ${where("mode")} to ${asking}, or remove it`);

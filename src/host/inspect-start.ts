@@ -49,7 +49,8 @@ export async function startOnce(
   const limitS = options.timeoutS ?? DEFAULT_TIMEOUT_S;
   const seconds = (configured: number): number => options.timeoutS ?? Math.min(configured, limitS);
   const bounded = { ...timeouts, handshakeS: seconds(timeouts.handshakeS), sessionS: seconds(timeouts.sessionS) };
-  const host = await createHost({ loaded: { ...loaded, config: { ...loaded.config, timeouts: bounded } }, env, cwd });
+  const config = { ...loaded.config, timeouts: bounded };
+  const host = await createHost({ loaded: { ...loaded, config }, env, cwd, countsCrashes: false });
   const heard = new Heard();
   const overall = AbortSignal.timeout(2 * limitS * 1000);
   const either = AbortSignal.any([overall, ...(signal === undefined ? [] : [signal])]);

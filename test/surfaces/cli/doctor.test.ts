@@ -486,6 +486,16 @@ const GATE_ROWS: Row[] = [
     never: ["opens a session"],
   },
   {
+    from: "rules of codex's own that let commands run",
+    world: (world) =>
+      healthy(world)
+        .config({ gate: "required" })
+        .file(".codex/rules/mine.rules", 'prefix_rule(pattern = ["rm"], decision = "allow")'),
+    argv: smoke,
+    says: ["→ Take that out of the file where Ostler is to decide"],
+    never: ["opens a session"],
+  },
+  {
     from: "an agent that nobody here has met",
     world: (world) => world.program("mine").config({ gate: "required", backends: { mine: { command: ["mine"] } } }),
     argv: ["-b", "mine"],
@@ -707,6 +717,17 @@ test("looking writes nothing, and trying leaves only the folder", async () => {
   expect(existsSync(world.path("ostler/state"))).toBe(false);
   await world.doctor(...smoke);
   expect(statSync(world.path("ostler/state")).mode & 0o777).toBe(0o700);
+});
+
+test("a trial start spends no restart budget", async () => {
+  const world = new World()
+    .program("mine", "#!/bin/sh\nexit 2\n")
+    .config({ backends: { mine: { command: ["mine"] } } });
+  const { exitCode } = await world.doctor("-b", "mine", "--smoke");
+  expect({ exitCode, crashes: existsSync(world.path("ostler/state/crashes")) }).toEqual({
+    exitCode: 1,
+    crashes: false,
+  });
 });
 
 test("programs get the same as data", async () => {
