@@ -85,7 +85,7 @@ export class SupervisedRuntime {
       this.#runtime = await start(this.spec, signal);
     } catch (error) {
       const failure = error instanceof AcpError || error instanceof AcpRuntimeError ? error.failure : undefined;
-      if (failure !== undefined && !signal.aborted) budget.record(this.spec, failure, 0);
+      if (failure !== undefined) budget.record(this.spec, failure, 0);
       throw error;
     }
     const readyAt = now();
@@ -99,8 +99,8 @@ export class SupervisedRuntime {
   async #release(reason: unknown): Promise<void> {
     this.#leases -= 1;
     if (this.#leases > 0) return;
-    const { keepAliveMs } = this.#options;
-    if (keepAliveMs === undefined || this.#runtime?.state !== "ready") await this.end(reason);
+    const { keepAliveMs, dedicated } = this.#options;
+    if (keepAliveMs === undefined || dedicated || this.#runtime?.state !== "ready") await this.end(reason);
     else this.#idle = setTimeout(() => void this.end(), keepAliveMs).unref();
   }
 

@@ -144,6 +144,29 @@ describe("sharing", () => {
     expect(pids()).toHaveLength(1);
   });
 
+  test("in use it outlives the time it would have been kept alive", async () => {
+    const { supervisor } = supervise({ keepAliveMs: 1000 });
+    const first = await supervisor.acquire(need(works));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    await first.release();
+    const second = await supervisor.acquire(need(works));
+    vi.advanceTimersByTime(2000);
+    expect(second.runtime.state).toBe("ready");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("a dedicated one serves nobody else and is not kept alive", async () => {
+    const { supervisor } = supervise({ keepAliveMs: 60_000 });
+    const shared = await supervisor.acquire(need(works));
+    const own = await supervisor.acquire(need(works), { dedicated: true });
+    const later = await supervisor.acquire(need(works));
+    expect(own.runtime).not.toBe(shared.runtime);
+    expect(later.runtime).toBe(shared.runtime);
+    await own.release();
+    expect(pids().map(isRunning)).toEqual([true, false]);
+  });
+
   test("a start that fails rejects all who wait for it, and is one crash", async () => {
     const { supervisor, ledger } = supervise();
     const spec = need(panics);

@@ -103,9 +103,9 @@ test("several processes append at once", async () => {
     for (let n = 0; n < 25; n += 1) ledger.add("codex", { ...${JSON.stringify(crash())}, at: process.pid * 1000 + n });
   `;
   const args = ["--input-type=module", "-e", source];
-  const writers = Array.from({ length: 4 }, () => spawn(process.execPath, args, { stdio: "inherit" }));
+  const writers = Array.from({ length: 3 }, () => spawn(process.execPath, args, { stdio: "inherit" }));
   const exits = await Promise.all(writers.map((writer) => once(writer, "exit")));
-  expect(exits.map(([code]) => code)).toEqual([0, 0, 0, 0]);
+  expect(exits.map(([code]) => code)).toEqual([0, 0, 0]);
   const times = ledger()
     .read("codex")
     .map(({ at }) => at);
