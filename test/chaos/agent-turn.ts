@@ -118,6 +118,22 @@ function drawClose({ random, tag }: PieceBox): Close {
   ]);
 }
 
+/** One that is never over by itself: whatever ends it, cuts it. */
+export function endlessTurn({ newId }: PieceBox): AgentTurn {
+  const text = `${newId()} `;
+  return {
+    story: "text, falls silent",
+    tries: [[chunk(text), NEVER]],
+    endings: [],
+    prompts: 1,
+    texts: [text],
+    silent: true,
+    lethal: [],
+    alone: false,
+    denied: false,
+  };
+}
+
 /** Draws until a try is the last word: `retries` more after a transient error, one of them for an empty end. */
 export function drawAgentTurn(box: PieceBox, retries: number): AgentTurn {
   const tries: (readonly Action[])[] = [];

@@ -17,7 +17,7 @@ const OSTLER = fileURLToPath(new URL("../../bin/ostler.js", import.meta.url));
 const REAP_MS = 15_000;
 
 /** What a run of the command left behind. */
-interface Ran {
+export interface Ran {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -27,25 +27,53 @@ interface Ran {
 export async function playCliScene(scene: Scene, stage: Stage, told: Told): Promise<void> {
   const [[turn] = []] = scene.sessions;
   if (turn === undefined) throw new Error("A scene of the CLI has one turn");
-  const ran = await within(runBudgetMs(scene), runAsk(scene, turn, stage));
-  if (ran === undefined) {
-    told.fault(`${turn.prompt}: still runs after ${runBudgetMs(scene)} ms`);
-    return;
-  }
-  const isKilled = ran.signal === "SIGKILL";
-  if (isKilled) {
-    const reaped = createHost({ env: stage.env, cwd: stage.folder }).then((host) => host.close().then(() => true));
-    if ((await within(REAP_MS, reaped)) === undefined) told.fault("the next start does not come to an end");
-  }
-  for (const fault of faultsOf(scene, turn, stage, ran, told)) told.fault(`${turn.prompt}: ${fault}`);
+  const ran = await playRun(scene, turn, stage, told);
+  if (ran?.signal === "SIGKILL") await startNext(stage, told);
 }
 
-function runAsk(scene: Scene, turn: TurnPlan, stage: Stage): Promise<Ran> {
+/** One `ostler ask` with further arguments, to its end; undefined when it had none. */
+export async function playRun(
+  scene: Scene,
+  turn: TurnPlan,
+  stage: Stage,
+  told: Told,
+  more: RunOptions = {},
+): Promise<Ran | undefined> {
+  const ran = await within(runBudgetMs(scene), runAsk(scene, turn, stage, more));
+  if (ran === undefined) told.fault(`${turn.prompt}: still runs after ${runBudgetMs(scene)} ms`);
+  else for (const fault of faultsOf(scene, turn, stage, ran, told)) told.fault(`${turn.prompt}: ${fault}`);
+  return ran;
+}
+
+/** What an Ostler that was killed left is ended by the next one. */
+export async function startNext(stage: Stage, told: Told): Promise<void> {
+  const reaped = createHost({ env: stage.env, cwd: stage.folder }).then((host) => host.close().then(() => true));
+  if ((await within(REAP_MS, reaped)) === undefined) told.fault("the next start does not come to an end");
+}
+
+export interface RunOptions {
+  readonly argv?: readonly string[];
+  /** Called with everything on stdout so far. */
+  readonly onStdout?: (stdout: string) => void;
+}
+
+function runAsk(scene: Scene, turn: TurnPlan, stage: Stage, { argv: extra = [], onStdout }: RunOptions): Promise<Ran> {
   const { disturbance, retries, prompt } = turn;
-  const config = join(stage.folder, "config.json");
+  const config = join(stage.folder, `config-${prompt}.json`);
   writeFileSync(config, JSON.stringify(configOf(scene, turn)));
   const agent = stage.agentOption(scene);
-  const argv = ["--config", config, "--agent", agent, "--retries", String(retries), "--format", scene.format, prompt];
+  const argv = [
+    "--config",
+    config,
+    "--agent",
+    agent,
+    "--retries",
+    String(retries),
+    "--format",
+    scene.format,
+    ...extra,
+    prompt,
+  ];
   const ask = spawn(process.execPath, [OSTLER, "ask", ...argv], {
     cwd: stage.folder,
     env: stage.env,
@@ -65,7 +93,8 @@ function runAsk(scene: Scene, turn: TurnPlan, stage: Stage): Promise<Ran> {
               return;
             }
             case "kill":
-              stage.kill(disturbance.victim);
+              if (disturbance.victim === "ostler") ask.kill("SIGKILL");
+              else stage.kill(disturbance.victim);
               return;
             case "leave":
               ask.stdout.destroy();
@@ -77,6 +106,7 @@ function runAsk(scene: Scene, turn: TurnPlan, stage: Stage): Promise<Ran> {
     stdout += text;
     pieces += 1;
     strike?.events(pieces);
+    onStdout?.(stdout);
   });
   return new Promise((resolve, reject) => {
     ask.once("error", reject);
@@ -109,6 +139,7 @@ const EXIT_CODES: Readonly<Partial<Record<Ending, number>>> = {
   "failed/agent_died": 9,
   "failed/agent_spawn": 9,
   "failed/auth": 6,
+  "failed/busy": 10,
   "failed/overloaded": 1,
   "failed/protocol": 9,
   "failed/rate_limit": 8,
@@ -123,7 +154,7 @@ const EXIT_BROKEN_PIPE = 141;
 
 function faultsOf(scene: Scene, turn: TurnPlan, stage: Stage, ran: Ran, told: Told): string[] {
   const { disturbance, prompt, agent } = turn;
-  const prompts = stage.promptsWith(prompt);
+  const prompts = stage.prompts.filter((text) => text === prompt).length;
   const sentTooOften = prompts > agent.prompts ? [`${prompts} prompts reached the agent`] : [];
   if (ran.signal !== null) {
     told.ended("killed");

@@ -33,19 +33,22 @@ export function allowedEndings(turn: TurnPlan, scene: Scene): ReadonlySet<Ending
     disturbance.what === "cancel" && (disturbance.at === "early" || disturbance.at === "same tick");
   const own: readonly Ending[] = isCancelledFirst ? [] : (scene.start.endings ?? agent.endings);
   const stopped: readonly Ending[] = disturbance.what === "cancel" || disturbance.what === "leave" ? ["cancelled"] : [];
-  return new Set([...own, ...stopped, ...strayEndings(scene, turn)]);
+  const queue = scene.queue[scene.sessions.flat().indexOf(turn)];
+  const busy: readonly Ending[] = scene.layer === "conversation" && queue?.noWait === true ? ["failed/busy"] : [];
+  return new Set([...own, ...stopped, ...busy, ...strayEndings(scene, turn)]);
 }
 
 /** What the other turns of the process, or whoever ends it, may make of a turn. */
 export function strayEndings({ sessions, layer }: Scene, turn?: TurnPlan): readonly Ending[] {
   return sessions.flat().flatMap((other): readonly Ending[] => {
     const { disturbance, agent } = other;
-    const lethal = other === turn ? [] : agent.lethal;
+    // The runs of a conversation have a process each.
+    const lethal = other === turn || layer === "conversation" ? [] : agent.lethal;
     const kills = disturbance.what === "kill" && (disturbance.victim === "agent" || disturbance.victim === "launcher");
     const ends = kills || disturbance.what === "stop" || disturbance.what === "end";
     // From the start of the CLI on, so that it may hit the handshake.
     const killed: readonly Ending[] =
-      layer === "cli" ? ["failed/agent_died", "failed/agent_spawn"] : ["failed/agent_died"];
+      layer === "library" ? ["failed/agent_died"] : ["failed/agent_died", "failed/agent_spawn"];
     return [...lethal, ...(ends ? killed : [])];
   });
 }

@@ -25,7 +25,9 @@ const MAX_STARTS = 6;
 export async function playLibraryScene(scene: Scene, stage: Stage, told: Told): Promise<void> {
   const { handshakeMs, sessionMs } = scene.start;
   const timeouts = { ...DEFAULT_CONFIG.timeouts, handshakeS: handshakeMs / 1000, sessionS: sessionMs / 1000 };
-  const config = { ...DEFAULT_CONFIG, timeouts, limits: { ...DEFAULT_CONFIG.limits, lineBytes: LINE_BYTES } };
+  // The agents die because they are told to: none of them is left down for that.
+  const restart = { burst: 100, periodS: 1 };
+  const config = { ...DEFAULT_CONFIG, timeouts, restart, limits: { ...DEFAULT_CONFIG.limits, lineBytes: LINE_BYTES } };
   const host = await createHost({ env: stage.env, cwd: stage.folder, loaded: { config, warnings: [], sources: [] } });
   const agents = new Agents(host, stage.agentOption(scene), stage);
   await Promise.all(scene.sessions.map((turns) => playSession(turns, { scene, stage, agents, told })));
@@ -184,7 +186,7 @@ async function playTurn(
     return;
   }
   const ending: Ending = outcome.kind === "failed" ? `failed/${outcome.failure.kind}` : outcome.kind;
-  const prompts = stage.promptsWith(prompt);
+  const prompts = stage.prompts.filter((text) => text === prompt).length;
   told.ended(ending);
   for (const fault of findFaults(plan, scene, { ending, text: outcome.text, attempts: outcome.attempts, prompts }))
     told.fault(`${prompt}: ${fault}`);

@@ -4,8 +4,8 @@
  */
 import type { TurnTimeouts } from "../../src/acp/types.ts";
 import type { Action, Scenario } from "../fixtures/agents/scenario.ts";
-import { err, reply } from "../fixtures/agents/scenario.ts";
-import { drawAgentTurn } from "./agent-turn.ts";
+import { chunk, err, reply } from "../fixtures/agents/scenario.ts";
+import { drawAgentTurn, endlessTurn } from "./agent-turn.ts";
 import type { AgentTurn, Ending } from "./agent-turn.ts";
 import { drawGrandchild } from "./pieces.ts";
 import type { PieceBox } from "./pieces.ts";
@@ -57,12 +57,14 @@ export interface Start {
 
 export interface Scene {
   readonly number: number;
-  readonly layer: "library" | "cli";
+  readonly layer: "library" | "cli" | "conversation";
   readonly start: Start;
   /** The turns of each session, one after the other; the sessions run side by side. */
   readonly sessions: readonly (readonly TurnPlan[])[];
   /** Of the CLI. */
   readonly format: "ndjson" | "json" | "text";
+  /** Of the runs in one conversation: how long after the one before each begins, and whether it is willing to wait. */
+  readonly queue: readonly { readonly gapMs: number; readonly noWait: boolean }[];
 }
 
 /** Of the agents; short enough for one write to break it. */
@@ -79,7 +81,11 @@ const PATIENT: TurnTimeouts = {
 /** The scene of that number. */
 export function drawScene(seed: number, number: number): Scene {
   const random = new Random(seed, number);
-  const layer = random.chance(0.6) ? "library" : "cli";
+  const layer = random.weighted([
+    [5, "library"],
+    [4, "cli"],
+    [2, "conversation"],
+  ] as const);
   let ids = 0;
   const boxFor = (tag: string): PieceBox => ({ random, tag, newId: () => `${tag}.${(ids += 1)}` });
   const sessions =
@@ -90,7 +96,7 @@ export function drawScene(seed: number, number: number): Scene {
           [2, 2],
           [1, 3],
         ] as const);
-  const turns = layer === "cli" ? 1 : random.int(1, 3);
+  const turns = layer === "cli" ? 1 : random.int(layer === "library" ? 1 : 2, 3);
   const plans = Array.from({ length: sessions }, (_, session) =>
     Array.from({ length: turns }, (_turn, turn) =>
       drawTurn(boxFor(`c${seed}-${number}-${session}-${turn}`), { layer, isAlone: sessions === 1 }),
@@ -100,8 +106,9 @@ export function drawScene(seed: number, number: number): Scene {
   return {
     number,
     layer,
-    start: drawStart(boxFor(`c${seed}-${number}`), prompts),
+    start: drawStart(boxFor(`c${seed}-${number}`), prompts, layer),
     sessions: plans,
+    queue: plans.flat().map(() => ({ gapMs: random.int(0, 600), noWait: random.chance(0.15) })),
     format: random.weighted([
       [4, "ndjson"],
       [1, "json"],
@@ -112,8 +119,12 @@ export function drawScene(seed: number, number: number): Scene {
 
 function drawTurn(box: PieceBox, { layer, isAlone }: { layer: Scene["layer"]; isAlone: boolean }): TurnPlan {
   const { random } = box;
-  const retries = random.int(0, layer === "cli" ? 1 : 2);
-  const agent = drawFitting(box, retries, isAlone);
+  const retries = random.int(0, layer === "library" ? 2 : 1);
+  const drawn = layer === "library" ? disturbLibrary(random) : disturbCli(random);
+  const isCut = layer === "conversation" && drawn.what === "kill" && drawn.victim === "ostler";
+  // Output comes late or never: a turn without an end is cut by the clock.
+  const disturbance = isCut ? { ...drawn, at: { afterMs: random.int(100, 1500) } } : drawn;
+  const agent = isCut ? endlessTurn(box) : drawFitting(box, retries, isAlone);
   const graceMs = random.int(100, 500);
   const impatient: TurnTimeouts = {
     wallMs: random.int(600, 2000),
@@ -122,8 +133,7 @@ function drawTurn(box: PieceBox, { layer, isAlone }: { layer: Scene["layer"]; is
     toolMs: random.int(100, 800),
     cancelGraceMs: graceMs,
   };
-  const disturbance = layer === "cli" ? disturbCli(random) : disturbLibrary(random);
-  const timeouts = agent.silent ? impatient : PATIENT;
+  const timeouts = agent.silent && !isCut ? impatient : PATIENT;
   return {
     prompt: box.tag,
     agent,
@@ -185,7 +195,7 @@ function disturbCli(random: Random): Disturbance {
   ]);
 }
 
-function drawStart(box: PieceBox, prompts: NonNullable<Scenario["prompts"]>): Start {
+function drawStart(box: PieceBox, prompts: NonNullable<Scenario["prompts"]>, layer: Scene["layer"]): Start {
   const { random } = box;
   const traits: Action[] = [];
   const story: string[] = [];
@@ -207,11 +217,27 @@ function drawStart(box: PieceBox, prompts: NonNullable<Scenario["prompts"]>): St
   return {
     story: story.join(", "),
     launcher,
-    scenario: { ...broken?.scenario, start: [...traits, ...(broken?.scenario.start ?? [])], prompts },
+    scenario: {
+      ...(layer === "conversation" ? drawLoading(random) : {}),
+      ...broken?.scenario,
+      start: [...traits, ...(broken?.scenario.start ?? [])],
+      prompts,
+    },
     endings: broken?.endings,
     handshakeMs: broken?.handshakeMs ?? PATIENT.wallMs,
     sessionMs: broken?.sessionMs ?? PATIENT.wallMs,
   };
+}
+
+/** How the agent gets back to a session: not at all, as it should, with what was said before, or with an error. */
+function drawLoading(random: Random): Scenario {
+  if (random.chance(0.25)) return {};
+  const load = random.pick<readonly Action[]>([
+    [reply({})],
+    [chunk("said before"), reply({})],
+    [err(-32002, "Session not found")],
+  ]);
+  return { initializeResult: { agentCapabilities: { loadSession: true } }, on: { "session/load": [load] } };
 }
 
 /** Not one that would hide the end of the agent: by its own exit, or by its own copy of the agent's stdout. */

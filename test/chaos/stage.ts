@@ -27,14 +27,18 @@ export class Stage {
     OSTLER_HOME: join(this.folder, "home"),
     AGENT_LOG: this.log,
   };
+  #scenario: string | undefined;
   readonly #timers = new Set<NodeJS.Timeout>();
 
   /** The value of `--agent`. */
   agentOption({ start: { launcher, scenario } }: Scene): string {
     const words = [process.execPath];
-    if (launcher !== "none") words.push(join(AGENTS, "launcher.mjs"));
-    if (launcher === "waits") words.push("--waits");
-    return [...words, join(AGENTS, "scripted.mjs"), scenarioFile(scenario, this.folder)].join(" ");
+    if (launcher !== "none") {
+      const how = launcher === "leaves" ? { leaves: "now" } : {};
+      words.push(join(AGENTS, "launcher.mjs"), `'${JSON.stringify(how)}'`, process.execPath);
+    }
+    this.#scenario ??= scenarioFile(scenario, this.folder);
+    return [...words, join(AGENTS, "scripted.mjs"), this.#scenario].join(" ");
   }
 
   /** Does something at a moment; `events` tells how many events there were when another one comes. */
@@ -69,9 +73,14 @@ export class Stage {
     }
   }
 
-  /** How often a prompt with this text reached an agent. */
-  promptsWith(text: string): number {
-    return promptsIn(this.log).filter((frame) => JSON.stringify(frame.params).includes(`"text":"${text}"`)).length;
+  /** How many agents run. */
+  get agents(): number {
+    return processesOf(this.folder).filter(VICTIMS.agent).length;
+  }
+
+  /** The texts of the prompts that reached an agent, in order. */
+  get prompts(): readonly string[] {
+    return promptsIn(this.log).map(({ params }) => readText(params?.["prompt"]));
   }
 
   /** A permission question reached whoever decides, before any cancel. */
@@ -93,6 +102,11 @@ export class Stage {
     for (const { pid } of processesOf(this.folder)) process.kill(pid, "SIGKILL");
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+function readText(prompt: unknown): string {
+  const [block]: readonly unknown[] = Array.isArray(prompt) ? prompt : [];
+  return typeof block === "object" && block !== null && "text" in block ? String(block.text) : "";
 }
 
 /** The value, or `undefined` when it does not come in time. */

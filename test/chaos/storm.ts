@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Ending } from "./agent-turn.ts";
 import { playCliScene } from "./cli-scene.ts";
+import { playConversationScene } from "./conversation-scene.ts";
 import { playLibraryScene } from "./library-scene.ts";
 import { drawScene } from "./scene.ts";
 import type { Scene } from "./scene.ts";
@@ -32,6 +33,7 @@ export interface Storm {
   readonly leftovers: readonly string[];
 }
 
+const PLAY = { library: playLibraryScene, cli: playCliScene, conversation: playConversationScene };
 const AT_A_TIME = 4;
 /** The kernel takes a moment to bury what was killed. */
 const LEAVE_MS = 1000;
@@ -87,7 +89,7 @@ async function playScene(scene: Scene, ended: Told["ended"]): Promise<Found> {
   const faults: string[] = [];
   const told: Told = { ended, fault: (sentence) => void faults.push(sentence) };
   try {
-    await (scene.layer === "cli" ? playCliScene(scene, stage, told) : playLibraryScene(scene, stage, told));
+    await PLAY[scene.layer](scene, stage, told);
   } catch (error) {
     faults.push(`threw ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
@@ -107,7 +109,7 @@ async function leftoversOf(stage: Stage): Promise<readonly string[]> {
 }
 
 /** Everything that it takes to play the scene again and to understand it. */
-function describe(seed: number, { number, layer, start, sessions, format }: Scene, found: Found): string {
+function describe(seed: number, { number, layer, start, sessions, format, queue }: Scene, found: Found): string {
   const turns = sessions.flatMap((session, index) =>
     session.map(({ prompt, agent, disturbance, reader, retries, timeouts }) =>
       [
@@ -119,8 +121,9 @@ function describe(seed: number, { number, layer, start, sessions, format }: Scen
   );
   return [
     `\nCHAOS_SEED=${seed} CHAOS_SCENE=${number} npm run test:chaos`,
-    `  ${layer} ${layer === "cli" ? format : ""} ${start.story} ${start.endings?.join() ?? ""}`,
+    `  ${layer} ${layer === "library" ? "" : format} ${start.story} ${start.endings?.join() ?? ""}`,
     ...turns,
+    ...(layer === "conversation" ? [`  queue ${JSON.stringify(queue)}`] : []),
     ...found.faults.map((fault) => `  WRONG ${fault}`),
     ...found.leftovers.map((left) => `  LEFT ${left}`),
     `  agents' log: ${found.folder}/agent.log`,
