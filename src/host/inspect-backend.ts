@@ -188,7 +188,8 @@ async function inspectTarget(
   const loginFix = loginCommand(profile, { command: found, at, loginHint, cwd, env });
   const hints = readLoginHints(profile, environments.ask);
   if (name !== "demo") findings.push(...inspectLogin({ profile, label, hints, start, fix: loginFix }));
-  findings.push(gate, ...parks);
+  const isGateTold = start?.failure?.kind === "gate";
+  findings.push(...(isGateTold ? [] : [gate]), ...parks);
   if (start !== undefined) {
     const started = [found.file, ...found.args];
     findings.push(

@@ -511,6 +511,7 @@ const GATE_ROWS: Row[] = [
     says: [
       "✗ Codex does not say in which mode it is, so it may run tools without asking, and the policy requires that it asks",
     ],
+    never: ["asks before it acts", "opens a session"],
   },
 ];
 
