@@ -49,7 +49,9 @@ export async function meet(scenario: Scenario, options: StrangerOptions = {}): P
       ? scripted
       : [process.execPath, LAUNCHER, `'${JSON.stringify(options.launcher)}'`, ...scripted];
   const env = { PATH: process.env["PATH"], HOME: folder, OSTLER_HOME: join(folder, "ostler"), AGENT_LOG: log };
-  const host = await createHost({ env, cwd: folder, loaded: { config: DEFAULT_CONFIG, warnings: [], sources: [] } });
+  // Shorter than a test may take, so that a mistake in a scenario leaves no process.
+  const config = { ...DEFAULT_CONFIG, timeouts: { ...DEFAULT_CONFIG.timeouts, handshakeS: 10, sessionS: 10 } };
+  const host = await createHost({ env, cwd: folder, loaded: { config, warnings: [], sources: [] } });
   const close = () => host.close();
   try {
     const { approve = "reads", silentPerson = false } = options;
