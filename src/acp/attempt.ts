@@ -305,7 +305,7 @@ export class Attempt {
       return;
     }
     if (this.lastHeard === "nothing") this.lastHeard = "a status update";
-    this.#options.clocks.frame();
+    if (codex?.isPlain !== true) this.#options.clocks.frame();
     if (codex?.error !== undefined) this.#codexError = codex.error;
     if (codex?.systemError === true) this.#systemError = { text: "", codexError: this.#codexError };
     else if (this.#systemError !== undefined && codex?.error !== undefined) this.#systemError.codexError = codex.error;

@@ -70,6 +70,8 @@ export function readMode(update: Frame): string | undefined {
 /** codex's own notes on a session (`_meta.codex`): its thread status, and the error behind a retry or a failed turn. */
 export interface CodexStatus {
   readonly systemError: boolean;
+  /** It works or rests: said before it has reached its service (recording hang-no-bytes), so no sign of an answer. */
+  readonly isPlain: boolean;
   readonly error: unknown;
   readonly willRetry: boolean;
   readonly message: string;
@@ -78,10 +80,11 @@ export interface CodexStatus {
 export function readCodexStatus(meta: Frame): CodexStatus | undefined {
   const codex = meta["codex"];
   if (!isObject(codex)) return undefined;
-  const status = codex["threadStatus"];
+  const status = isObject(codex["threadStatus"]) ? codex["threadStatus"]["type"] : undefined;
   const error = codex["error"];
   return {
-    systemError: isObject(status) && status["type"] === "systemError",
+    systemError: status === "systemError",
+    isPlain: (status === "active" || status === "idle") && error === undefined,
     error,
     willRetry: isObject(error) && error["willRetry"] === true,
     message: (isObject(error) ? str(error["message"]) : undefined) ?? "The agent tries again",
