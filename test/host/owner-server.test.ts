@@ -121,6 +121,10 @@ test("a command of later adds its method; what it throws is told without secrets
     code: -32000,
     message: `Ostler process ${process.pid} says: No: OPENAI_API_KEY=[redacted] in ~/x`,
   });
+  // It is scrubbed before it leaves the owner, not only by who reads it.
+  expect(await answersTo('{"id":1,"method":"backends/resume"}\n')).toEqual([
+    errorOf(-32000, "No: OPENAI_API_KEY=[redacted] in ~/x", 1),
+  ]);
   await expect(callOwner(server.path, "cancel")).rejects.toMatchObject({
     code: -32602,
     message: `Ostler process ${process.pid} says: "conversation" must be a text that is not empty`,
@@ -234,7 +238,19 @@ describe("what is sent badly is answered and hurts nobody", () => {
     expect(await alive()).toMatchObject({ pid: process.pid });
   });
 
-  test("two requests in one write, one request in many", async () => {
+  test("a client that makes ten mistakes is hung up on", async () => {
+    await server.close();
+    server = await OwnerServer.open(store, { idleMs: 60_000 });
+    const socket = await connected();
+    const heard = text(socket);
+    socket.write("x\n".repeat(9));
+    expect(await alive()).toMatchObject({ pid: process.pid });
+    expect(socket.readableEnded).toBe(false);
+    socket.write("x\n");
+    expect((await heard).split("\n").filter(Boolean)).toHaveLength(10);
+  });
+
+  test("two requests in one write, one request in two that cut a letter", async () => {
     server.handle("echo", (params) => params);
     const line = '{"id":"é","method":"echo","params":{"text":"ü😀"}}\n';
     expect(await answersTo(line + line.replace("é", "2"))).toMatchObject([
@@ -242,9 +258,12 @@ describe("what is sent badly is answered and hurts nobody", () => {
       { id: "2", result: { text: "ü😀" } },
     ]);
     const socket = await connected();
-    for (const byte of Buffer.from(line)) {
-      if (!socket.write(Buffer.of(byte))) await once(socket, "drain");
-    }
+    const bytes = Buffer.from(line);
+    const middle = bytes.indexOf("é") + 1;
+    socket.write(bytes.subarray(0, middle));
+    // The server has read the first half when it answers somebody who came later.
+    await alive();
+    socket.write(bytes.subarray(middle));
     socket.end();
     expect(JSON.parse(await text(socket))).toMatchObject({ id: "é", result: { text: "ü😀" } });
   });
