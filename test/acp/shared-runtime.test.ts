@@ -51,7 +51,9 @@ describe("a cancel that is ignored", () => {
       waitForAnswer("late"),
     ];
     const scenario = sessions(turns([...stubborn, ...after, end()], [chunk("still here"), end()]));
-    await using agent = await start(scenario, { permissions: allowOnce });
+    const exits: unknown[] = [];
+    const log: LogSink = (_level, event, fields) => event === "agent.exited" && exits.push(fields);
+    await using agent = await start(scenario, { permissions: allowOnce, log });
     const first = await agent.open();
     const second = await agent.open();
     const turn = first.prompt("hello", { timeouts });
@@ -75,6 +77,8 @@ describe("a cancel that is ignored", () => {
       failure: { kind: "session_not_found", replaySafety: "not_sent", title: "This session was ended" },
     });
     expect(promptsIn(agent.log)).toHaveLength(2);
+    await agent.runtime.stop();
+    expect(exits).toMatchObject([{ retiredFrames: 2, unroutedFrames: 0 }]);
   });
 
   test("is no sign of life of another turn: its silence is still noticed", async () => {
@@ -192,24 +196,20 @@ describe("what is left over between turns", () => {
 
 describe("two sessions are opened at once", () => {
   test("what arrives for each before its answer is its own", async () => {
-    const open = (id: string, file: string): readonly Action[] => [
-      { untilFile: file },
-      early(id),
-      reply({ sessionId: id }),
-    ];
-    const scenario = { on: { "session/new": [[early("b"), ...open("a", "go-a")], open("b", "go-b")] } };
+    const first = [early("b"), { untilFile: "go-a" }, early("a"), reply({ sessionId: "a" })];
+    const second = [{ untilFile: "go-b" }, reply({ sessionId: "b" })];
+    const scenario = { on: { "session/new": [first, second] } };
     await using agent = await start(scenario);
     const sunk: (string | null)[] = [];
     const options = {
       sink: (_: unknown, context: { readonly sessionId: string | null }) => sunk.push(context.sessionId),
     };
-    const first = agent.open(options);
-    const second = agent.open(options);
+    const one = agent.open(options);
+    const other = agent.open(options);
     agent.touch("go-a");
-    await first;
+    await one;
     agent.touch("go-b");
-    await second;
-    // The second record of `b` has the same id and revision as the first: no news.
+    await other;
     expect(sunk).toEqual(["a", "b"]);
   });
 });
@@ -249,10 +249,11 @@ test("a bug in a handler ends every turn of the process as failed: none is left 
   await using agent = await start(turns(stubborn, asks), { log: brokenLog });
   const waits = play(await agent.open());
   const { outcome } = await play(await agent.open(), { retries: 0 });
-  const failed = { kind: "failed", failure: { rule: "internal-error", replaySafety: "output_seen" } };
+  const failed = { kind: "failed", attempts: 1, failure: { rule: "internal-error" } };
   expect(outcome).toMatchObject(failed);
   expect((await waits).outcome).toMatchObject(failed);
   expect(agent.runtime.state).toBe("dead");
+  await agent.runtime.stop();
   expect(processesIn(agent.log).filter(isRunning)).toEqual([]);
 });
 
