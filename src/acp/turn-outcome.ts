@@ -1,9 +1,10 @@
 /** The last step of a turn: decisions that need no frames, and the outcome with what the session adds to the decision. */
 import { toError } from "../errors/typed.ts";
 import type { ClassifyContext } from "../errors/verdict.ts";
+import { MAX_KEPT_CHARS } from "./answer.ts";
 import type { ClockName } from "./clocks.ts";
 import { exitOf } from "./death.ts";
-import { plainVerdict } from "./make-failure.ts";
+import { makeFailure, plainVerdict } from "./make-failure.ts";
 import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
 import type { TurnOutcome, TurnTimeouts } from "./types.ts";
 
@@ -38,6 +39,19 @@ export function bugEnding(error: unknown): Ending {
     source: "rpc_error",
     title: `Ostler failed internally (${name})`,
   };
+}
+
+/** The harness said everything, but the caller, who wanted it whole, gets a part. */
+export function answerTooLong({ warnings }: Decision, turnId: string, attempts: number): Decision {
+  const failure = makeFailure({
+    verdict: plainVerdict("output_limit", "answer-too-long"),
+    source: "framing",
+    id: `${turnId}:error`,
+    revision: attempts,
+    replaySafety: "output_seen",
+    title: `The answer is longer than ${MAX_KEPT_CHARS / 1024 / 1024} MiB and was cut there`,
+  });
+  return { kind: "truncated", failure, unreadable: false, warnings };
 }
 
 const LIMITS: Readonly<Record<ClockName, (timeouts: TurnTimeouts) => readonly [limitMs: number, what: string]>> = {

@@ -3,16 +3,14 @@
 import type { Failure } from "../errors/failure.ts";
 import { cleanLine } from "../errors/redact.ts";
 import { readSessionFailure } from "./air.ts";
-import { MAX_KEPT_CHARS } from "./answer.ts";
 import { Attempt } from "./attempt.ts";
 import { DEFAULT_TURN_TIMEOUTS, TurnClocks } from "./clocks.ts";
 import type { ClockName } from "./clocks.ts";
-import { ABORTED, bugEnding, deadlineEnding, nothingSent, outcomeOf } from "./turn-outcome.ts";
+import { answerTooLong, ABORTED, bugEnding, deadlineEnding, nothingSent, outcomeOf } from "./turn-outcome.ts";
 import { RpcError } from "./connection.ts";
 import type { RpcAnswer } from "./connection.ts";
 import { endingOf } from "./death.ts";
 import { isObject } from "./frames.ts";
-import { makeFailure, plainVerdict } from "./make-failure.ts";
 import { readUsage, str } from "./normalize.ts";
 import { decideOutcome, ownWarning } from "./outcome.ts";
 import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
@@ -255,7 +253,10 @@ class TurnRun {
 
   #finish(decided: Decision, bug?: unknown): void {
     const attempt = this.#attempt;
-    const decision = attempt?.answer.isCut === true && decided.kind === "completed" ? this.#tooLong(decided) : decided;
+    const decision =
+      attempt?.answer.isCut === true && decided.kind === "completed"
+        ? answerTooLong(decided, this.#id, this.#attempts)
+        : decided;
     const { link, latch, tools, endedTurns, id } = this.#session;
     tools.forgetRunning();
     endedTurns.addIds(tools.ids, attempt?.messageIds ?? []);
@@ -288,19 +289,6 @@ class TurnRun {
     // Before the outcome settles: whoever awaits it may prompt again at once.
     this.#onDone();
     this.channel.finish(outcomeOf(decision, base, { stderr: link.stderrTail, advertised: this.#session.models, bug }));
-  }
-
-  /** The harness said everything, but the caller, who wanted it whole, gets a part. */
-  #tooLong({ warnings }: Decision): Decision {
-    const failure = makeFailure({
-      verdict: plainVerdict("output_limit", "answer-too-long"),
-      source: "framing",
-      id: `${this.#id}:error`,
-      revision: this.#attempts,
-      replaySafety: "output_seen",
-      title: `The answer is longer than ${MAX_KEPT_CHARS / 1024 / 1024} MiB and was cut there`,
-    });
-    return { kind: "truncated", failure, unreadable: false, warnings };
   }
 
   #tell(type: "warning" | "failure", failure: Failure): void {
