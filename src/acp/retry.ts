@@ -14,8 +14,11 @@ export const ALLOWED_WAIT_MS = 120_000;
 /** A longer timer would go off at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The same prompt once more, or a prompt that asks the agent to go on from what it said. */
-export type RetryHow = "again" | "continue";
+/** The rule of a prompt that came to a session which was ended. */
+export const SESSION_ENDED_RULE = "session-ended";
+
+/** The same prompt once more, a prompt that asks the agent to go on from what it said, or the same in a new process. */
+export type RetryHow = "again" | "continue" | "reopen";
 
 /** What stops an attempt from being the last word. */
 export interface RetryStep {
@@ -39,6 +42,8 @@ export interface RetryOptions {
   readonly retriesEmptyTurn: boolean;
   /** The backend can be asked to go on after output. */
   readonly continues: boolean;
+  /** The session can be reopened in a new process. */
+  readonly reopens: boolean;
   /** Milliseconds that are left for the turn: a wait that does not fit is not begun. */
   readonly leftMs: () => number;
   readonly onRetry: (step: RetryStep) => void;
@@ -139,7 +144,9 @@ export function decideRetry(
   const { failure } = decision;
   const how = decideHow(failure, tried, options);
   if (how === undefined || isTooLong(failure, options)) return undefined;
-  const delayMs = failure.retryAfterMs ?? Math.random() * options.backoffMs * 2 ** (tried.attempts - 1);
+  // The supervisor has its own delays between two starts.
+  const backoffMs = how === "reopen" ? 0 : Math.random() * options.backoffMs * 2 ** (tried.attempts - 1);
+  const delayMs = failure.retryAfterMs ?? backoffMs;
   return delayMs < options.leftMs() ? { how, delayMs } : undefined;
 }
 
@@ -149,11 +156,21 @@ export function isSafeToResend(failure: Failure): boolean {
 }
 
 /** After output the agent may be asked once to go on; a death or a stall leaves nothing to go on from. */
-function decideHow(failure: Failure, tried: Tried, options: Pick<RetryOptions, "continues">): RetryHow | undefined {
+function decideHow(
+  failure: Failure,
+  tried: Tried,
+  options: Pick<RetryOptions, "continues" | "reopens">,
+): RetryHow | undefined {
   if (isSafeToResend(failure)) return "again";
+  if (options.reopens && needsNewProcess(failure)) return "reopen";
   const showedOutput = failure.replaySafety === "output_seen" || failure.replaySafety === "tool_started";
   const mayContinue = options.continues && !tried.continued && failure.retry === "backoff" && showedOutput;
   return mayContinue ? "continue" : undefined;
+}
+
+/** Nothing of the prompt left, because the process is gone or the session in it was given up. */
+function needsNewProcess({ retry, replaySafety, rule }: Failure): boolean {
+  return replaySafety === "not_sent" && (retry === "after_respawn" || rule === SESSION_ENDED_RULE);
 }
 
 /**

@@ -19,7 +19,9 @@ import { PermissionDesk, logPermission, readPermissionRequest, rejectAnswer } fr
 import type { ProcessIdentity } from "./processes.ts";
 import type { AdvertisedModes, Backend, ExtensionReading, FailureSink, LogSink, PermissionPolicy } from "./ports.ts";
 import { ToolCalls } from "./tool-calls.ts";
+import { SESSION_ENDED_RULE } from "./retry.ts";
 import { runTurn } from "./turn-run.ts";
+import type { TurnOptions } from "./turn-run.ts";
 import type { PermissionAnswer, PermissionRequest, PromptBlock, PromptOptions, Turn } from "./types.ts";
 
 /** A conversation with the agent, bound to one runtime. */
@@ -130,16 +132,21 @@ export class AcpSession implements Session {
     });
   }
 
-  prompt(prompt: string | readonly PromptBlock[], options: PromptOptions = {}): Turn {
+  prompt(prompt: string | readonly PromptBlock[], options: TurnOptions = {}): Turn {
+    const blocks = typeof prompt === "string" ? [{ type: "text", text: prompt } as const] : prompt;
+    this.#turn = runTurn(this, blocks, options);
+    return this.#turn;
+  }
+
+  /** Takes the session for one turn; call the result when the turn is over. Throws `AcpPromptBusy`. */
+  begin(): () => void {
     if (this.#running) throw new AcpPromptBusy("A prompt is already running in this session");
     this.#running = true;
     this.turns += 1;
-    const blocks = typeof prompt === "string" ? [{ type: "text", text: prompt } as const] : prompt;
-    this.#turn = runTurn(this, blocks, options, () => {
+    return () => {
       this.#running = false;
       this.#desk.rejectAll("The turn ended before anybody answered");
-    });
-    return this.#turn;
+    };
   }
 
   close(): Promise<void> {
@@ -155,7 +162,7 @@ export class AcpSession implements Session {
   /** Why these blocks are not sent at all; undefined = they may be. */
   refusal(blocks: readonly PromptBlock[]): Ending | undefined {
     if (this.retired || this.#closing !== undefined)
-      return refused("session_not_found", "session-ended", "This session was ended");
+      return refused("session_not_found", SESSION_ENDED_RULE, "This session was ended");
     const { backend, capabilities } = this.link;
     const { image, embeddedContext } = capabilities;
     if (!image && blocks.some(({ type }) => type === "image")) {

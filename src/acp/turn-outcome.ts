@@ -1,4 +1,6 @@
 /** The last step of a turn: decisions that need no frames, and the outcome with what the session adds to the decision. */
+import { AcpError } from "../errors/acp-error.ts";
+import { AcpRuntimeError } from "../errors/runtime-error.ts";
 import { toError } from "../errors/typed.ts";
 import type { ClassifyContext } from "../errors/verdict.ts";
 import { MAX_KEPT_CHARS } from "./answer.ts";
@@ -102,4 +104,14 @@ export function outcomeOf(
 function stderrOf(read: () => string): { stderr?: string } {
   const stderr = read();
   return stderr === "" ? {} : { stderr };
+}
+
+/** No other process could take the prompt, which never left. undefined = a bug of ours, not a failure. */
+export function failedToReopen(
+  error: unknown,
+  { turnId, attempt }: { readonly turnId: string; readonly attempt: number },
+): Decision | undefined {
+  if (!(error instanceof AcpError || error instanceof AcpRuntimeError) || error.failure === undefined) return undefined;
+  const failure = { ...error.failure, id: `${turnId}:error`, revision: attempt };
+  return { kind: "failed", failure, cause: error, warnings: [] };
 }

@@ -1,51 +1,57 @@
 /** Runs one turn: attempts with retries, the clocks, the cancel with its grace, and at the end one outcome. */
 
 import type { Failure } from "../errors/failure.ts";
-import { cleanLine } from "../errors/redact.ts";
-import { readSessionFailure } from "./air.ts";
 import { Attempt } from "./attempt.ts";
 import { DEFAULT_TURN_TIMEOUTS, TurnClocks } from "./clocks.ts";
 import type { ClockName } from "./clocks.ts";
-import { answerTooLong, ABORTED, bugEnding, deadlineEnding, nothingSent, outcomeOf } from "./turn-outcome.ts";
+import {
+  answerTooLong,
+  ABORTED,
+  bugEnding,
+  deadlineEnding,
+  failedToReopen,
+  nothingSent,
+  outcomeOf,
+} from "./turn-outcome.ts";
 import { RpcError } from "./connection.ts";
 import type { RpcAnswer } from "./connection.ts";
 import { endingOf } from "./death.ts";
-import { isObject } from "./frames.ts";
-import { readUsage, str } from "./normalize.ts";
 import { decideOutcome, ownWarning } from "./outcome.ts";
 import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
+import { readPromptResult } from "./prompt-result.ts";
 import { ALLOWED_WAIT_MS, BACKOFF_MS, withRetries } from "./retry.ts";
 import type { RetryHow } from "./retry.ts";
 import { createRetryBudget } from "./retry-budget.ts";
 import type { AcpSession } from "./session.ts";
 import { TurnChannel } from "./turn.ts";
 import { newTurnId } from "./turn-id.ts";
+import { announceTurn } from "./turn-opening.ts";
 import { TurnStop } from "./turn-stop.ts";
 import { logRetry, logTurnEnd } from "./turn-log.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnTimeouts, Usage } from "./types.ts";
 
 /** Tries after the first, unless the caller says otherwise. */
 const DEFAULT_RETRIES = 3;
-/** The longest word of the protocol is `max_turn_requests`. */
-const MAX_STOP_REASON_CHARS = 100;
 
-export function runTurn(
-  session: AcpSession,
-  blocks: readonly PromptBlock[],
-  options: PromptOptions,
-  onDone: () => void,
-): Turn {
-  const run = new TurnRun(session, blocks, options, onDone);
+/** What a prompt may be given inside of this library: sessions are its own. */
+export type TurnOptions = Omit<PromptOptions, "reopen"> & {
+  readonly reopen?: ((signal: AbortSignal) => Promise<AcpSession>) | undefined;
+};
+
+/** Throws `AcpPromptBusy` while another turn runs in the session. */
+export function runTurn(session: AcpSession, blocks: readonly PromptBlock[], options: TurnOptions): Turn {
+  const run = new TurnRun(session, blocks, options);
   void run.run();
   return run.channel.turn;
 }
 
 class TurnRun {
   readonly channel: TurnChannel;
-  readonly #session: AcpSession;
+  #session: AcpSession;
   readonly #blocks: readonly PromptBlock[];
-  readonly #options: PromptOptions;
-  readonly #onDone: () => void;
+  readonly #options: TurnOptions;
+  /** Lets the next prompt into the session. */
+  #release: () => void;
   readonly #timeouts: TurnTimeouts;
   readonly #clocks: TurnClocks;
   readonly #stop: TurnStop;
@@ -60,15 +66,15 @@ class TurnRun {
   /** There was an answer before the agent was asked to go on. */
   #shown = false;
 
-  constructor(session: AcpSession, blocks: readonly PromptBlock[], options: PromptOptions, onDone: () => void) {
-    this.#onDone = onDone;
+  constructor(session: AcpSession, blocks: readonly PromptBlock[], options: TurnOptions) {
+    this.#release = session.begin();
     this.#session = session;
     this.#blocks = blocks;
     this.#options = options;
     this.#timeouts = { ...DEFAULT_TURN_TIMEOUTS, ...options.timeouts };
     this.#clocks = new TurnClocks(this.#timeouts, (clock) => this.#expire(clock));
     this.#stop = new TurnStop({
-      session,
+      session: () => this.#session,
       graceMs: this.#timeouts.cancelGraceMs,
       attempt: () => this.#attempt,
       onWarning: (rule, title) => this.#warn(rule, title),
@@ -86,15 +92,9 @@ class TurnRun {
     const { signal } = this.#options;
     const onAbort = (): void => this.#stop.request();
     signal?.addEventListener("abort", onAbort, { once: true });
-    this.#announce();
+    announceTurn(this.#session, this.#id, this.channel);
     try {
-      const refusal = this.#session.refusal(this.#blocks);
-      const decision =
-        signal?.aborted === true
-          ? ABORTED
-          : refusal === undefined
-            ? await this.#withRetries()
-            : decideOutcome(refusal, this.#facts());
+      const decision = signal?.aborted === true ? ABORTED : await this.#withRetries();
       if (this.#stop.signal.aborted) await this.#stop.standstill();
       this.#finish(decision);
     } catch (error) {
@@ -107,27 +107,11 @@ class TurnRun {
     }
   }
 
-  #announce(): void {
-    const { link, setup, id, modes } = this.#session;
-    link.log?.("info", "turn.began", { turnId: this.#id, sessionId: id, backend: link.backend.id });
-    this.channel.emit({
-      type: "session",
-      sessionId: id,
-      backend: link.backend.id,
-      ...(link.agent === undefined ? {} : { agent: link.agent }),
-      ...(setup.model === undefined ? {} : { model: setup.model }),
-      ...(modes?.current == null ? {} : { mode: modes.current }),
-    });
-    for (const note of this.#session.turns === 1 ? this.#session.notes : []) {
-      this.channel.emit({ type: "notice", from: "ostler", text: note });
-    }
-  }
-
   #withRetries(): Promise<Decision> {
     const { retries = this.#options.budget?.left ?? DEFAULT_RETRIES, budget = createRetryBudget(retries) } =
       this.#options;
     const { backend } = this.#session.link;
-    return withRetries((n, how) => this.#once(n, how), {
+    return withRetries((n, how) => (how === "reopen" ? this.#inNewProcess(n) : this.#once(n, how)), {
       retries,
       budget,
       backoffMs: this.#options.backoffMs ?? BACKOFF_MS,
@@ -135,6 +119,7 @@ class TurnRun {
       signal: this.#stop.signal,
       retriesEmptyTurn: backend.retriesEmptyTurn,
       continues: backend.continuePrompt !== undefined,
+      reopens: this.#options.reopen !== undefined,
       leftMs: () => this.#clocks.wallLeftMs,
       onRetry: (step) => {
         this.#endWait = this.#clocks.hold();
@@ -148,11 +133,33 @@ class TurnRun {
     );
   }
 
+  /** The prompt never left, and its process is gone: the caller gives a session in another one. */
+  async #inNewProcess(attemptNumber: number): Promise<Decision> {
+    const { reopen } = this.#options;
+    if (reopen === undefined) throw new Error("There is nothing to reopen a session with");
+    try {
+      const session = await reopen(this.#stop.signal);
+      this.#release();
+      this.#session = session;
+      this.#release = session.begin();
+    } catch (error) {
+      if (this.#stop.signal.aborted) return ABORTED;
+      const failed = failedToReopen(error, { turnId: this.#id, attempt: attemptNumber });
+      if (failed === undefined) throw error;
+      return failed;
+    }
+    this.#attempt = undefined;
+    announceTurn(this.#session, this.#id, this.channel);
+    return this.#once(attemptNumber, "again");
+  }
+
   /** One prompt handed over, until it is answered or cannot be any more. */
   #once(attemptNumber: number, how: RetryHow | undefined): Promise<Decision> {
     // The wait before it is over: nothing is sent that was stopped meanwhile.
     if (this.#stop.signal.aborted) return Promise.resolve(ABORTED);
     const session = this.#session;
+    const refusal = session.refusal(this.#blocks);
+    if (refusal !== undefined) return Promise.resolve(decideOutcome(refusal, this.#facts()));
     const { link } = session;
     const { continuePrompt } = link.backend;
     const isContinued = how === "continue" && continuePrompt !== undefined;
@@ -206,11 +213,9 @@ class TurnRun {
       this.#rejected(attempt, answer.error);
       return;
     }
-    const result = isObject(answer.result) ? answer.result : {};
-    const terminal = readSessionFailure(result["_meta"]);
-    const stopReason = str(result["stopReason"]);
-    this.#stopReason = stopReason === undefined ? null : cleanLine(stopReason, MAX_STOP_REASON_CHARS);
-    this.#usage = readUsage(result);
+    const { stopReason, usage, terminal } = readPromptResult(answer.result);
+    this.#stopReason = stopReason;
+    this.#usage = usage;
     attempt.record(terminal, "terminal");
     attempt.end({ type: "result", stopReason: this.#stopReason ?? undefined, terminal });
   }
@@ -277,17 +282,12 @@ class TurnRun {
       durationMs: Math.round(this.#clocks.elapsedMs),
       denied: attempt?.denied ?? [],
     };
-    logTurnEnd(this.#session, {
-      turnId: this.#id,
-      decision,
-      bug,
-      attempts: base.attempts,
-      durationMs: base.durationMs,
-    });
+    const { attempts, durationMs } = base;
+    logTurnEnd(this.#session, { turnId: this.#id, decision, bug, attempts, durationMs });
     for (const warning of decision.warnings) this.#tell("warning", warning);
     if (failure !== null) this.#tell("failure", failure);
     // Before the outcome settles: whoever awaits it may prompt again at once.
-    this.#onDone();
+    this.#release();
     this.channel.finish(outcomeOf(decision, base, { stderr: link.stderrTail, advertised: this.#session.models, bug }));
   }
 

@@ -8,7 +8,8 @@ import type { Ending } from "./outcome.ts";
 import type { Abandoned, AcpSession } from "./session.ts";
 
 export interface TurnStopOptions {
-  readonly session: AcpSession;
+  /** The session that the turn runs in now. */
+  readonly session: () => AcpSession;
   /** How long the harness may take to acknowledge. */
   readonly graceMs: number;
   /** The attempt that runs, or ran last. */
@@ -52,7 +53,8 @@ export class TurnStop {
 
   /** Open questions are closed, the harness is told, and has a grace to answer; then its tree is ended. */
   begin(ending: Ending): void {
-    const { session, graceMs } = this.#options;
+    const { graceMs } = this.#options;
+    const session = this.#options.session();
     const attempt = this.#options.attempt();
     this.#soft.abort();
     if (attempt === undefined || attempt.ended || attempt.override !== undefined) return;
@@ -70,13 +72,13 @@ export class TurnStop {
   /** Resolves when nothing of a stopped turn can run any more, or when it was told what may. */
   async standstill(): Promise<void> {
     if (!this.#soft.signal.aborted) return;
-    const { session, attempt, onWarning, onNotice } = this.#options;
+    const { attempt, onWarning, onNotice } = this.#options;
     const abandoned = await this.#abandoned;
     if (abandoned === "ended") return;
     if (abandoned !== undefined) onWarning(`cancel-${abandoned}`, UNCONFIRMED[abandoned]);
     const commands = attempt()?.commands.open ?? [];
     if (commands.length === 0) return;
-    const { processes, isAlone } = session.link;
+    const { processes, isAlone } = this.#options.session().link;
     const options = { commands, processes, isAlone: abandoned === undefined && isAlone(), hurry: this.#hard.signal };
     for (const text of await endLeftovers(options)) onNotice(text);
   }
@@ -96,7 +98,7 @@ export class TurnStop {
   }
 
   #abandon(): void {
-    const { session } = this.#options;
+    const session = this.#options.session();
     this.#abandoned ??= session.link.abandon(session);
   }
 }

@@ -1,6 +1,7 @@
 /** What a turn says while it runs and how it ends. Types only; the result line of `ostler ask` has the same words. */
 import type { Failure, RefusalInfo } from "../errors/failure.ts";
 import type { RetryBudget } from "./retry-budget.ts";
+import type { Session } from "./session.ts";
 
 /** One block of a prompt, as ACP defines it (protocol section "Content"). */
 export type PromptBlock =
@@ -121,8 +122,11 @@ export type TurnEventBody =
   | {
       readonly type: "retry";
       readonly by: "ostler" | "harness";
-      /** `again`: the same prompt; `continue`: the agent is asked to go on from what it said. Absent for the harness's own. */
-      readonly how?: "again" | "continue";
+      /**
+       * `again`: the same prompt; `continue`: the agent is asked to go on from what it said; `reopen`: the same prompt in a
+       * new process, because the old one died before it left. Absent for the harness's own.
+       */
+      readonly how?: "again" | "continue" | "reopen";
       readonly attempt: number;
       readonly of?: number;
       readonly delayMs?: number;
@@ -208,6 +212,11 @@ export interface PromptOptions {
   readonly retries?: number;
   /** The budget of the conversation, which may have been spent in part. Default: a fresh one of `retries` tries. */
   readonly budget?: RetryBudget;
+  /**
+   * A session in a fresh process, for a prompt that never left because its process is gone. Must be one of this library.
+   * Aborted when the turn is stopped. Default: such a turn fails.
+   */
+  readonly reopen?: ((signal: AbortSignal) => Promise<Session>) | undefined;
   /** The longest wait a provider may ask for, in milliseconds: a longer one ends the turn with its reset time. Default 120,000. */
   readonly allowedWaitMs?: number;
   /** First step of the backoff in milliseconds, doubled with each try, with full jitter. Default 2000. */

@@ -18,7 +18,7 @@ import type { Refusal, ReopenWay } from "./resume-ladder.ts";
 /** What a conversation is made of. */
 export interface ConversationOptions {
   /** A process that fits: a fresh one when the last is gone. Throws what `createRuntime` throws. */
-  readonly acquire: () => Promise<RuntimeLease>;
+  readonly acquire: (signal: AbortSignal) => Promise<RuntimeLease>;
   /** How every session of it is opened. */
   readonly session: OpenSessionOptions;
   /** The session to get back to; absent = a new one. */
@@ -71,7 +71,7 @@ export class Conversation implements AsyncDisposable {
 
   /** As `Session.prompt`; a process that died before the prompt left is replaced, and the session reopened in the new one. */
   prompt(prompt: string | readonly PromptBlock[], options: Omit<PromptOptions, "retries" | "budget"> = {}): Turn {
-    return this.session.prompt(prompt, { ...options, budget: this.#budget });
+    return this.session.prompt(prompt, { ...options, budget: this.#budget, reopen: (signal) => this.#bind(signal) });
   }
 
   /** Lets go of the process. Idempotent. */
@@ -87,31 +87,34 @@ export class Conversation implements AsyncDisposable {
     return this.close();
   }
 
-  async #bind(): Promise<Session> {
-    await this.#respawn();
-    const { session: wishes, onBound, reopenWaitsMs } = this.#options;
+  /** `stop` is the turn's; what opened the conversation may be stopped as well. */
+  async #bind(stop?: AbortSignal): Promise<Session> {
+    const { session, onBound, reopenWaitsMs } = this.#options;
+    const signal = AbortSignal.any([session.signal, stop].filter((either) => either !== undefined));
+    const wishes = { ...session, signal };
+    await this.#respawn(signal);
     const before = this.#sessionId;
-    const { session, contextLost } =
+    const { session: bound, contextLost } =
       before === undefined
         ? { session: await this.runtime.openSession(wishes), contextLost: undefined }
         : await climb<Session>({
             can: () => this.runtime.capabilities,
             reopen: (via) => this.runtime.resumeSession({ ...wishes, sessionId: before, via }),
             open: (sentence) => this.runtime.openSession({ ...wishes, notes: [sentence] }),
-            respawn: () => this.#respawn(),
+            respawn: () => this.#respawn(signal),
             readRefusal,
-            signal: wishes.signal,
+            signal,
             waitsMs: reopenWaitsMs,
           });
-    this.#session = session;
-    this.#sessionId = session.id;
-    if (session.id !== before || contextLost !== undefined) onBound?.(session.id, contextLost);
-    return session;
+    this.#session = bound;
+    this.#sessionId = bound.id;
+    if (bound.id !== before || contextLost !== undefined) onBound?.(bound.id, contextLost);
+    return bound;
   }
 
-  async #respawn(): Promise<void> {
+  async #respawn(signal: AbortSignal): Promise<void> {
     await this.#release();
-    this.#lease = await this.#options.acquire();
+    this.#lease = await this.#options.acquire(signal);
   }
 
   async #release(): Promise<void> {

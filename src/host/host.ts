@@ -112,8 +112,8 @@ class ComposedHost implements Host {
     if (notice !== undefined) onNotice?.(notice);
     const onDelay = (delay: StartDelay): void => onNotice?.(delaySentence(backend, delay));
     const conversation = await Conversation.open({
-      acquire: async () => {
-        const lease = await this.#acquire(selected, options, { onDelay });
+      acquire: async (signal) => {
+        const lease = await this.#acquire(selected, { ...options, signal }, { onDelay });
         onRuntime?.(lease.runtime);
         return lease;
       },

@@ -11,6 +11,7 @@ const OPTIONS: Omit<RetryOptions, "budget"> = {
   retries: 3,
   allowedWaitMs: ALLOWED_WAIT_MS,
   continues: false,
+  reopens: false,
   backoffMs: 1,
   signal: new AbortController().signal,
   retriesEmptyTurn: true,

@@ -1,0 +1,18 @@
+/** What is said before the first frame of a turn: which session answers, and what could not be had as asked. */
+import type { AcpSession } from "./session.ts";
+import type { TurnChannel } from "./turn.ts";
+
+/** Tells the log and the reader; the notes of a session are told in its first turn. */
+export function announceTurn(session: AcpSession, turnId: string, channel: TurnChannel): void {
+  const { link, setup, id, modes, turns, notes } = session;
+  link.log?.("info", "turn.began", { turnId, sessionId: id, backend: link.backend.id });
+  channel.emit({
+    type: "session",
+    sessionId: id,
+    backend: link.backend.id,
+    ...(link.agent === undefined ? {} : { agent: link.agent }),
+    ...(setup.model === undefined ? {} : { model: setup.model }),
+    ...(modes?.current == null ? {} : { mode: modes.current }),
+  });
+  for (const text of turns === 1 ? notes : []) channel.emit({ type: "notice", from: "ostler", text });
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { TurnEvent, TurnOutcome } from "../../src/acp/types.ts";
+import { createHost } from "../../src/host/host.ts";
+import type { Host } from "../../src/host/host.ts";
+import { agentOption, chunk, end, logOf, processesIn, promptsIn, reply, tool } from "../fixtures/agents/scenario.ts";
+import type { Action, Scenario } from "../fixtures/agents/scenario.ts";
+
+let folder: string;
+let host: Host;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "ostler-conversation-"));
+  host = await createHost({
+    env: { PATH: process.env["PATH"], OSTLER_HOME: join(folder, "home"), AGENT_LOG: log() },
+    cwd: folder,
+  });
+});
+afterEach(async () => {
+  await host.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const log = (): string => join(folder, "agent.log");
+
+const LOADS = { agentCapabilities: { loadSession: true } };
+const ANSWER = [chunk("Answer"), end()];
+
+/** The first process plays `first`, every later one answers; all of them load. */
+function agents(...first: readonly (readonly Action[])[]): Scenario {
+  const loads = { initializeResult: LOADS, newResult: { sessionId: "kept" } };
+  return {
+    runs: [
+      { ...loads, on: { "session/prompt": first } },
+      { ...loads, on: { "session/load": [[chunk("Old", {}, "kept"), reply({})]], "session/prompt": [ANSWER] } },
+    ],
+  };
+}
+
+async function open(scenario: Scenario, retries?: number) {
+  const { conversation } = await host.openConversation({ agent: agentOption(scenario, folder), retries });
+  return conversation;
+}
+
+async function drain(turn: { events: AsyncIterable<TurnEvent>; outcome: Promise<TurnOutcome> }) {
+  const events: TurnEvent[] = [];
+  for await (const event of turn.events) events.push(event);
+  return { events, outcome: await turn.outcome };
+}
+
+const methods = (): string[] => logOf(log()).flatMap(({ frame }) => frame?.method ?? []);
+
+describe("a process that is gone before the prompt", () => {
+  test("is replaced, the session is reopened, and the prompt is sent once", async () => {
+    const conversation = await open(agents([...ANSWER, { exit: 3 }]));
+    const first = await drain(conversation.prompt("one"));
+    expect(first.outcome.kind).toBe("completed");
+    await conversation.runtime.gone;
+    const { outcome, events } = await drain(conversation.prompt("two"));
+    expect(outcome).toMatchObject({ kind: "completed", text: "Answer", sessionId: "kept" });
+    expect(methods().slice(3)).toEqual(["initialize", "session/load", "session/prompt"]);
+    expect(promptsIn(log())).toHaveLength(2);
+    expect(processesIn(log())).toHaveLength(2);
+    expect(events).toContainEqual(expect.objectContaining({ type: "retry", by: "ostler", how: "reopen" }));
+    expect(events.filter(({ type }) => type === "text")).toEqual([expect.objectContaining({ text: "Answer" })]);
+  });
+
+  test("is not replaced without a try: --retries 0", async () => {
+    const conversation = await open(agents([...ANSWER, { exit: 3 }]), 0);
+    await drain(conversation.prompt("one"));
+    await conversation.runtime.gone;
+    const { outcome } = await drain(conversation.prompt("two"));
+    expect(outcome).toMatchObject({ kind: "failed", failure: { kind: "agent_died", replaySafety: "not_sent" } });
+    expect(processesIn(log())).toHaveLength(1);
+  });
+});
+
+test.each<{ from: string; last: readonly Action[]; safety: string }>([
+  { from: "after the hand-over", last: [{ exit: 3 }], safety: "unknown" },
+  { from: "after output", last: [chunk("Half"), { exit: 3 }], safety: "unknown" },
+  { from: "after a tool began", last: [tool("t1"), { exit: 3 }], safety: "unknown" },
+])("a death $from is never answered by a second prompt; the next one finds a new process", async ({ last, safety }) => {
+  const conversation = await open(agents(last));
+  const { outcome } = await drain(conversation.prompt("one"));
+  expect(outcome).toMatchObject({ kind: "failed", failure: { kind: "agent_died", replaySafety: safety } });
+  expect(promptsIn(log())).toHaveLength(1);
+  const next = await drain(conversation.prompt("two"));
+  expect(next.outcome).toMatchObject({ kind: "completed", text: "Answer" });
+  expect(promptsIn(log()).map(({ params }) => params?.["prompt"])).toEqual([
+    [{ type: "text", text: "one" }],
+    [{ type: "text", text: "two" }],
+  ]);
+});
+
+test("a stop while the process is replaced cancels the turn, and nothing is sent", async () => {
+  const hangs: Scenario = {
+    runs: [
+      {
+        initializeResult: LOADS,
+        newResult: { sessionId: "kept" },
+        on: { "session/prompt": [[...ANSWER, { exit: 3 }]] },
+      },
+      { initializeResult: LOADS, on: { "session/load": [[{ delayMs: 600_000 }]] } },
+    ],
+  };
+  const conversation = await open(hangs);
+  await drain(conversation.prompt("one"));
+  await conversation.runtime.gone;
+  const turn = conversation.prompt("two");
+  for await (const event of turn.events) if (event.type === "retry") turn.cancel();
+  expect(await turn.outcome).toMatchObject({ kind: "cancelled", by: "caller" });
+  expect(promptsIn(log())).toHaveLength(1);
+});
+
+test("a session that the agent does not know any more is begun anew, and the turn says so", async () => {
+  const forgets = agents([...ANSWER, { exit: 3 }]);
+  const [first, later] = forgets.runs!;
+  const scenario: Scenario = {
+    runs: [
+      first!,
+      {
+        ...later!,
+        newResult: { sessionId: "fresh" },
+        on: {
+          "session/load": [[{ send: { jsonrpc: "2.0", id: "$P", error: { code: -32002, message: "gone" } } }]],
+          "session/prompt": [ANSWER],
+        },
+      },
+    ],
+  };
+  const conversation = await open(scenario);
+  await drain(conversation.prompt("one"));
+  await conversation.runtime.gone;
+  const { outcome, events } = await drain(conversation.prompt("two"));
+  expect(outcome).toMatchObject({ kind: "completed", sessionId: "fresh" });
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "notice", text: expect.stringContaining("Context was lost") }),
+  );
+  expect(conversation.session.id).toBe("fresh");
+});
+
+test("two conversations of one need share a process where the agent can; the last one ends it", async () => {
+  const first = await host.openConversation({ backend: "demo" });
+  const second = await host.openConversation({ backend: "demo" });
+  expect(second.conversation.runtime).toBe(first.conversation.runtime);
+  const [one, two] = await Promise.all([
+    drain(first.conversation.prompt("one")),
+    drain(second.conversation.prompt("two")),
+  ]);
+  expect(one.outcome.text).toContain('"one"');
+  expect(two.outcome.text).toContain('"two"');
+  const { runtime } = first.conversation;
+  await first.conversation.close();
+  expect(runtime.state).toBe("ready");
+  expect((await drain(second.conversation.prompt("three"))).outcome.kind).toBe("completed");
+  await second.conversation.close();
+  expect(runtime.state).toBe("dead");
+});
