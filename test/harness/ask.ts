@@ -7,9 +7,14 @@ import type { HarnessName, ScenarioHome } from "./scenario-home.ts";
 
 /** A signal that hits the run once it is under way. */
 export interface Interruption {
-  /** `text`: the first words of the answer were printed. `turn`: the service has the request. */
-  readonly when: "text" | "turn";
+  /**
+   * `text`: the first words of the answer were printed. `turn`: the service has the request. `retry`: the harness said
+   * that it tries again. `command`: the process of {@link ENDLESS_COMMAND} runs.
+   */
+  readonly when: "text" | "turn" | "retry" | "command";
   readonly signal: "SIGINT" | "SIGTERM" | "SIGKILL";
+  /** The signal comes twice. */
+  readonly twice?: true;
   /** `adapter` is the process that Ostler started, `harness` the one that the adapter started. */
   readonly target: "ostler" | "adapter" | "harness";
 }
@@ -39,6 +44,12 @@ export interface Strike extends Interruption {
   readonly turnArrived: Promise<void>;
 }
 
+/** What a scripted model has the harness run when the row needs a command that does not end. */
+export const ENDLESS_COMMAND = "tail -f notes.txt";
+
+/** A person's second press: the kernel makes one signal of two that come at once. */
+const SECOND_PRESS_MS = 150;
+
 /** Runs `ostler ask` with `args` in the scenario's workspace. */
 export async function runAsk(
   home: ScenarioHome,
@@ -57,23 +68,47 @@ export async function runAsk(
     killSignal: "SIGKILL",
   });
   if (strike !== undefined) {
-    await Promise.race([ask, strike.when === "turn" ? strike.turnArrived : firstText(ask.stdout)]);
-    if (strike.target === "ostler") ask.kill(strike.signal);
-    else for (const pid of targetsOf(strike, ask.pid, processesOf(home.root))) process.kill(pid, strike.signal);
+    await Promise.race([ask, momentOf(strike, ask.stdout, home.root)]);
+    if (strike.target === "ostler") {
+      ask.kill(strike.signal);
+      if (strike.twice) await delay(SECOND_PRESS_MS);
+      if (strike.twice) ask.kill(strike.signal);
+    } else for (const pid of targetsOf(strike, ask.pid, processesOf(home.root))) process.kill(pid, strike.signal);
   }
   const { exitCode, stdout, stderr } = await ask;
   return { exitCode, stdout, stderr, left: await leftovers(home.root) };
 }
 
-/** Settles when the first text event is on stdout (`--format ndjson`). */
-function firstText(stdout: NodeJS.ReadableStream): Promise<void> {
+function momentOf({ when, turnArrived }: Strike, stdout: NodeJS.ReadableStream, root: string): Promise<void> {
+  switch (when) {
+    case "turn":
+      return turnArrived;
+    case "text":
+    case "retry":
+      return firstEvent(stdout, when);
+    case "command":
+      return commandRuns(root);
+  }
+}
+
+/** Settles when the first event of the type is on stdout (`--format ndjson`). */
+function firstEvent(stdout: NodeJS.ReadableStream, type: string): Promise<void> {
   return new Promise((resolve) => {
     let seen = "";
     stdout.on("data", (chunk: Buffer) => {
       seen += chunk.toString();
-      if (seen.includes('"type":"text"')) resolve();
+      if (seen.includes(`"type":"${type}"`)) resolve();
     });
   });
+}
+
+/** Settles when {@link ENDLESS_COMMAND} runs below the folder; nobody announces a process, so it is looked for. */
+export async function commandRuns(root: string): Promise<void> {
+  const deadline = performance.now() + RUN_LIMIT_MS;
+  while (!processesOf(root).some(({ command }) => command === ENDLESS_COMMAND)) {
+    if (performance.now() > deadline) throw new Error(`"${ENDLESS_COMMAND}" was never started`);
+    await delay(50);
+  }
 }
 
 function targetsOf(

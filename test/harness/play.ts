@@ -54,6 +54,9 @@ export function playClaude(scenario: Scenario<AnthropicStep>): Promise<Observati
   return play("claude", scenario, startAnthropic);
 }
 
+/** What codex's sandbox mounts over in a workspace that has none of it. */
+const MOUNT_POINTS: ReadonlySet<string> = new Set([".agents", ".aws", ".codex", ".git"]);
+
 const PROMPT = "Please do the scripted task.";
 
 async function play<Step>(
@@ -109,7 +112,7 @@ function withChanges(
 }
 
 function observe<Step>(
-  { expect: { says = [], never = [], sent = [] }, format = "ndjson" }: Scenario<Step>,
+  { expect: { says = [], never = [], sent = [], mountPointsMayStay }, format = "ndjson" }: Scenario<Step>,
   run: AskRun,
   service: ModelService | null,
   home: ScenarioHome,
@@ -123,7 +126,9 @@ function observe<Step>(
     stdout: run.stdout,
     prompts: service?.count("turn") ?? 0,
     secondModelAsked: service?.count("guardian") ?? 0,
-    files: readdirSync(home.workspace).sort(),
+    files: readdirSync(home.workspace)
+      .filter((name) => mountPointsMayStay !== true || !MOUNT_POINTS.has(name))
+      .sort(),
     unkept: [
       ...says.filter((pattern) => !pattern.test(printed)).map((pattern) => `not printed: ${pattern}`),
       ...never.filter((pattern) => pattern.test(printed)).map((pattern) => `printed: ${pattern}`),

@@ -1,6 +1,6 @@
 /** Files that scenarios of both harnesses hand to `ostler ask`; each returns the arguments that name its file. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { ScenarioHome } from "./scenario-home.ts";
 
 /** A PNG of one pixel. */
@@ -24,4 +24,24 @@ export function missingMcpServer({ root }: ScenarioHome): readonly string[] {
 export function codexConfigFile({ userHome }: ScenarioHome, content: string): readonly string[] {
   writeFileSync(join(userHome, ".codex/config.toml"), content);
   return [];
+}
+
+/** A policy that denies everything and requires that the agent asks about everything. */
+export function strictGate(home: ScenarioHome): readonly string[] {
+  const path = fileBelow(home.root, "policy.json", JSON.stringify({ gate: "required", default: "deny" }));
+  return ["--permission-policy", path];
+}
+
+/** Ostler's own configuration: deadlines in seconds. */
+export function ostlerTimeouts({ root }: ScenarioHome, timeouts: Readonly<Record<string, number>>): readonly string[] {
+  fileBelow(root, "config/ostler/config.json", JSON.stringify({ timeouts }));
+  return [];
+}
+
+/** Writes a file and the folders above it; returns its path. */
+export function fileBelow(folder: string, name: string, content: string): string {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  return path;
 }

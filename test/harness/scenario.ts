@@ -41,6 +41,8 @@ export interface Expected {
   readonly secondModelAsked?: number;
   /** Files of the workspace afterwards, besides `notes.txt`. */
   readonly files?: readonly string[];
+  /** codex's sandbox may leave its mount points in the workspace: codex 0.166 does so too when nobody else takes part. */
+  readonly mountPointsMayStay?: true;
   /** The harness asks for hosts beyond 127.0.0.1, because the row takes its settings away; the proxy stops it. */
   readonly reachesOut?: true;
   /** All of stdout in a format that is not JSON. */
