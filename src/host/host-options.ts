@@ -106,6 +106,8 @@ export interface Host extends AsyncDisposable {
    * context was lost. Throws as `openRuntime`, and what kept the session.
    */
   openConversation(options?: OpenConversationOptions): Promise<OpenedConversation>;
+  /** Ends what Ostlers that were killed left running, as every host does when it is made. Resolves after a bounded wait; never throws. */
+  endOrphans(): Promise<void>;
   /** Stops every agent, the last one first. Idempotent. */
   close(): Promise<void>;
 }

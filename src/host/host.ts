@@ -72,7 +72,7 @@ class ComposedHost implements Host {
   readonly #place: AgentPlace;
   readonly #leases: Leases;
   readonly #crashes: CrashFiles;
-  readonly #reaped: Promise<void>;
+  #reaped: Promise<void>;
   #closing: Promise<void> | undefined;
 
   constructor(facts: HostFacts) {
@@ -124,6 +124,11 @@ class ComposedHost implements Host {
     });
     for (const problem of this.#unwritten()) onNotice?.(problem);
     return { conversation, backend, settings };
+  }
+
+  endOrphans(): Promise<void> {
+    this.#reaped = this.#reaped.then(() => this.#leases.reap());
+    return this.#reaped;
   }
 
   close(): Promise<void> {

@@ -66,6 +66,8 @@ export class StoredConversation implements AsyncDisposable {
     const queueLimit = host.config.limits.queue;
     const onWaiting = (waiting: Waiting): void => onNotice?.(waitingSentence(waiting));
     const owned = resources.use(await waitForOwnership(store, found.id, { signal, noWait, queueLimit, onWaiting }));
+    // The owner before may have been killed: its agent must not go on in a session that another one opens.
+    await host.endOrphans();
     const record = owned.record;
     if (record.cut !== undefined) onNotice?.(cutSentence(record.cut.startedAt));
     if (record.cwd !== options.cwd) onNotice?.(`Working in ${shortPath(record.cwd, env)}, where this session belongs`);

@@ -1,5 +1,6 @@
 /** Agents of an Ostler that was killed, with real processes: the next start ends them, and nobody else. */
 import { spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import {
   existsSync,
@@ -13,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { newMark } from "../../src/acp/process-mark.ts";
@@ -71,6 +73,17 @@ async function killedOstler(scenario: Scenario): Promise<number> {
   return ostler.pid ?? 0;
 }
 
+/** Resolves once a stream has said this. */
+function heard(stream: Readable, words: string): Promise<void> {
+  return new Promise((resolve) => {
+    let text = "";
+    stream.on("data", (data: Buffer) => {
+      text += data.toString();
+      if (text.includes(words)) resolve();
+    });
+  });
+}
+
 /** A process that has nothing to do with Ostler. */
 async function stranger(): Promise<number> {
   const child = spawn(process.execPath, ["-e", 'console.log("up");setInterval(() => {}, 1e6)'], {
@@ -95,7 +108,7 @@ async function plantLease(content: (real: Record<string, unknown>) => string): P
 }
 
 const deafTo = (...actions: Scenario["start"] & {}) => ({
-  ...turns([{ grandchild: { detached: true } }, chunk("partial words"), waitFor("never")]),
+  on: { "session/prompt": [[{ grandchild: { detached: true } }, chunk("partial words"), waitFor("never")]] },
   start: [{ ignoreStdinEnd: true } as const, ...actions],
 });
 
@@ -107,6 +120,37 @@ test("the agents of an Ostler that was killed are ended by the next start, with 
   expect(written()).toHaveLength(1);
   await (await nextStart()).close();
   expect({ alive: alive(left), written: written() }).toEqual({ alive: [], written: [] });
+});
+
+test("whoever waited for a named session gets it when the agent of its killed owner is gone, not before", async () => {
+  const log = join(folder, "agent.log");
+  const agent = agentOption(
+    { ...turns([chunk("works"), end()]), start: deafTo().start, prompts: { one: deafTo().on["session/prompt"] } },
+    folder,
+  );
+  const ask = (prompt: string): ChildProcessWithoutNullStreams => {
+    const args = [OSTLER, "ask", "-s", "work", "--format", "ndjson", "--agent", agent, prompt];
+    const ostler = spawn(process.execPath, args, { cwd: folder, env: environment() });
+    ostler.stdin.end();
+    onTestFinished(() => void ostler.kill("SIGKILL"));
+    return ostler;
+  };
+  const first = ask("one");
+  await heard(first.stdout, "partial words");
+  const left = everyone();
+  const second = ask("two");
+  const told = heard(second.stderr, "was cut when its Ostler ended");
+  const answered = heard(second.stdout, '"works"');
+  await heard(second.stderr, "waiting for it");
+  first.kill("SIGKILL");
+  await Promise.all([told, answered]);
+  expect({ left: left.length, alive: alive(left) }).toEqual({ left: 2, alive: [] });
+  await once(second, "exit");
+  expect({ processes: processesIn(log).length, alive: alive(everyone()), written: written() }).toEqual({
+    processes: 2,
+    alive: [],
+    written: [],
+  });
 });
 
 test("an agent that ended by itself after the kill leaves a child, which is found by the mark in the lease", async () => {
