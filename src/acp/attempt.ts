@@ -7,11 +7,10 @@ import { PERMISSION_NEEDED_RULE } from "../errors/typed.ts";
 import { readSessionFailure } from "./air.ts";
 import type { SessionFailureReading } from "./air.ts";
 import { AnswerText } from "./answer.ts";
-import type { TurnClocks } from "./clocks.ts";
+import type { AttemptOptions } from "./attempt-options.ts";
 import type { Frame } from "./frames.ts";
 import { MessageIds } from "./ended-turns.ts";
 import { OpenCommands } from "./open-commands.ts";
-import type { RecordLatch } from "./latch.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
 import {
@@ -27,29 +26,8 @@ import {
 } from "./normalize.ts";
 import { replaySafetyOf } from "./outcome.ts";
 import type { AttemptFacts, Ending } from "./outcome.ts";
-import type { Backend, ExtensionReading } from "./ports.ts";
-import type { ToolCalls } from "./tool-calls.ts";
-import type { PermissionAnswer, PermissionRequest, TurnEventBody } from "./types.ts";
-import type { ClassifyContext } from "../errors/verdict.ts";
-
-export interface AttemptOptions {
-  readonly turnId: string;
-  readonly attempt: number;
-  readonly backend: Backend;
-  readonly context: ClassifyContext;
-  readonly latch: RecordLatch;
-  readonly tools: ToolCalls;
-  readonly clocks: TurnClocks;
-  readonly keepText: boolean;
-  /** The attempt that this one goes on from: what it said and what was refused in it are of the same answer. */
-  readonly from: Attempt | undefined;
-  readonly emit: (event: TurnEventBody) => void;
-  readonly onRecord: (failure: Failure) => void;
-  /** Nobody can answer a permission request: the turn must end. */
-  readonly onPermissionNeeded: (ending: Ending) => void;
-  /** Called once. */
-  readonly onEnd: (ending: Ending) => void;
-}
+import type { ExtensionReading } from "./ports.ts";
+import type { PermissionAnswer, PermissionRequest } from "./types.ts";
 
 /** A record id in the notice namespace tells something, it does not announce a retry (seed document 000, identity). */
 const NOTICE_ID = ":notice:";

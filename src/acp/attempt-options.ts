@@ -1,0 +1,29 @@
+/** What one attempt is given. Types only. */
+import type { ClassifyContext } from "../errors/verdict.ts";
+import type { Failure } from "../errors/failure.ts";
+import type { Attempt } from "./attempt.ts";
+import type { TurnClocks } from "./clocks.ts";
+import type { RecordLatch } from "./latch.ts";
+import type { Ending } from "./outcome.ts";
+import type { Backend } from "./ports.ts";
+import type { ToolCalls } from "./tool-calls.ts";
+import type { TurnEventBody } from "./types.ts";
+
+export interface AttemptOptions {
+  readonly turnId: string;
+  readonly attempt: number;
+  readonly backend: Backend;
+  readonly context: ClassifyContext;
+  readonly latch: RecordLatch;
+  readonly tools: ToolCalls;
+  readonly clocks: TurnClocks;
+  readonly keepText: boolean;
+  /** The attempt that this one goes on from: what it said and what was refused in it are of the same answer. */
+  readonly from: Attempt | undefined;
+  readonly emit: (event: TurnEventBody) => void;
+  readonly onRecord: (failure: Failure) => void;
+  /** Nobody can answer a permission request: the turn must end. */
+  readonly onPermissionNeeded: (ending: Ending) => void;
+  /** Called once. */
+  readonly onEnd: (ending: Ending) => void;
+}
