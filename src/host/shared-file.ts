@@ -33,6 +33,7 @@ export class SharedFile {
   readonly #rotation: Rotation;
   #fd: number | undefined;
   #inode = 0;
+  #setAsides = 0;
 
   /** Makes the folder (0700) and opens the file (0600). Throws the system's error. */
   constructor(file: string, rotation: Rotation) {
@@ -59,8 +60,10 @@ export class SharedFile {
     const stem = basename(this.#file, extension);
     const folder = dirname(this.#file);
     const time = new Date().toISOString().replaceAll(/[-:.]/g, "");
+    // Two in one millisecond are told apart, in their order.
+    const count = String((this.#setAsides += 1)).padStart(6, "0");
     try {
-      renameSync(this.#file, join(folder, `${stem}.${time}-${process.pid}-${inode}${extension}`));
+      renameSync(this.#file, join(folder, `${stem}.${time}-${process.pid}-${count}-${inode}${extension}`));
     } catch {
       // Another process was faster.
     }

@@ -4,13 +4,14 @@ import { once } from "node:events";
 import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { isRunning } from "../../acp/drive.ts";
+import { isRunning, untilLogged } from "../../acp/drive.ts";
 import {
   agentOption,
   chunk,
   end,
   grandchildrenIn,
   hugeChunk,
+  logOf,
   processesIn,
   tool,
   turns,
@@ -55,11 +56,12 @@ test.each([
 
 test("the second signal does not wait for an agent that ignores the first", async () => {
   const stubborn = turns([{ ignoreSignals: ["SIGTERM"] }, { ignoreStdinEnd: true }, chunk("half"), waitFor("never")]);
-  const { child, done } = shell("exec ostler ask --json hi", stubborn);
-  child.stdout.once("data", () => {
-    child.kill("SIGINT");
-    child.kill("SIGTERM");
-  });
+  const { child, done, folder } = shell("exec ostler ask --json hi", stubborn);
+  const log = join(folder, "agent.log");
+  await once(child.stdout, "data");
+  child.kill("SIGINT");
+  await untilLogged(log, () => logOf(log).some(({ frame }) => frame?.method === "session/cancel"));
+  child.kill("SIGTERM");
   const ran = await done;
   expect(ran.code).toBe(130);
   const result = linesOf(ran.stdout).find(({ type }) => type === "result");

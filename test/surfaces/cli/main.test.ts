@@ -44,11 +44,12 @@ test.each([
   {
     argv: ["backends", "instal", "codex"],
     sentence:
-      'ostler: Cannot make sense of "backends instal codex"; write: ostler backends, or ostler backends install codex|claude',
+      'ostler: Cannot make sense of "backends instal codex"; write: ostler backends, ostler backends install codex|claude, or ostler backends resume NAME',
   },
   {
     argv: ["backends", "install", "kiro"],
-    sentence: 'ostler: Ostler cannot install "kiro"; write: ostler backends, or ostler backends install codex|claude',
+    sentence:
+      'ostler: Ostler cannot install "kiro"; write: ostler backends, ostler backends install codex|claude, or ostler backends resume NAME',
   },
   {
     argv: ["doctor", "codex"],

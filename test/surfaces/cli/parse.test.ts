@@ -73,14 +73,6 @@ test.each([
     sentence: 'Unknown option --no-json; --help lists all, and words that start with a dash stand after "--"',
   },
   {
-    argv: ["--session", "a"],
-    sentence: 'Unknown option --session; --help lists all, and words that start with a dash stand after "--"',
-  },
-  {
-    argv: ["--continue"],
-    sentence: 'Unknown option --continue; --help lists all, and words that start with a dash stand after "--"',
-  },
-  {
     argv: ["--constructor", "x"],
     sentence: 'Unknown option --constructor; --help lists all, and words that start with a dash stand after "--"',
   },
