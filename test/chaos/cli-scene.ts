@@ -21,6 +21,7 @@ export interface Ran {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
+  readonly stderr: string;
 }
 
 /** Plays it; every outcome and everything that was wrong is told. */
@@ -77,9 +78,10 @@ function runAsk(scene: Scene, turn: TurnPlan, stage: Stage, { argv: extra = [], 
   const ask = spawn(process.execPath, [OSTLER, "ask", ...argv], {
     cwd: stage.folder,
     env: stage.env,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
+  let stderr = "";
   let pieces = 0;
   const strike =
     disturbance.what === "nothing"
@@ -108,9 +110,10 @@ function runAsk(scene: Scene, turn: TurnPlan, stage: Stage, { argv: extra = [], 
     strike?.events(pieces);
     onStdout?.(stdout);
   });
+  ask.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   return new Promise((resolve, reject) => {
     ask.once("error", reject);
-    ask.once("close", (exitCode, signal) => resolve({ exitCode, signal, stdout }));
+    ask.once("close", (exitCode, signal) => resolve({ exitCode, signal, stdout, stderr }));
   });
 }
 

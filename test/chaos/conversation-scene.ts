@@ -38,10 +38,10 @@ function watchOwner({ prompt }: TurnPlan, stage: Stage, told: Told): (stdout: st
 }
 
 /** A turn that was cut by a kill is told by the next owner, and nobody tells of one otherwise. */
-function findCuts({ format, start }: Scene, runs: readonly Run[], stage: Stage): string[] {
-  if (format !== "ndjson" || start.endings !== undefined) return [];
+function findCuts({ start }: Scene, runs: readonly Run[], stage: Stage): string[] {
+  if (start.endings !== undefined) return [];
   const isKilled = ({ ran }: Run): boolean => ran?.signal === "SIGKILL";
-  const tellsCut = ({ ran }: Run): boolean => ran?.stdout.includes("was cut when its Ostler ended") === true;
+  const tellsCut = ({ ran }: Run): boolean => ran?.stderr.includes("was cut when its Ostler ended") === true;
   if (!runs.some(isKilled)) return runs.filter(tellsCut).map(({ turn }) => `${turn.prompt}: tells of a cut turn`);
   const inOrder = stage.prompts.flatMap((text) => runs.find(({ turn }) => turn.prompt === text) ?? []);
   return inOrder.flatMap((run, index) => {

@@ -63,7 +63,8 @@ export function findFaults(turn: TurnPlan, scene: Scene, facts: TurnFacts): stri
     faults.push(`${facts.prompts} prompts reached the agent, at most ${agent.prompts} may`);
   if (facts.attempts > agent.prompts) faults.push(`${facts.attempts} attempts, at most ${agent.prompts} may be`);
   const isUndisturbed = disturbance.what === "nothing" && strayEndings(scene, turn).length === 0;
-  if (isUndisturbed && !agent.silent && scene.start.endings === undefined && facts.prompts !== agent.prompts)
+  const isSent = scene.start.endings === undefined && facts.ending !== "failed/busy";
+  if (isUndisturbed && isSent && !agent.silent && facts.prompts !== agent.prompts)
     faults.push(`${facts.prompts} prompts reached the agent instead of ${agent.prompts}`);
   if (facts.ending === "completed" && facts.text !== agent.texts.at(-1)) faults.push(`said ${brief(facts.text)}`);
   if (!agent.texts.some((text) => text.startsWith(facts.text))) faults.push(`never said ${brief(facts.text)}`);

@@ -78,6 +78,8 @@ const PATIENT: TurnTimeouts = {
   cancelGraceMs: 5000,
 };
 
+const TURNS_PER_SESSION = { library: [1, 3], cli: [1, 1], conversation: [3, 5] } as const;
+
 /** The scene of that number. */
 export function drawScene(seed: number, number: number): Scene {
   const random = new Random(seed, number);
@@ -89,14 +91,15 @@ export function drawScene(seed: number, number: number): Scene {
   let ids = 0;
   const boxFor = (tag: string): PieceBox => ({ random, tag, newId: () => `${tag}.${(ids += 1)}` });
   const sessions =
-    layer === "cli"
+    layer !== "library"
       ? 1
       : random.weighted([
           [3, 1],
           [2, 2],
           [1, 3],
         ] as const);
-  const turns = layer === "cli" ? 1 : random.int(layer === "library" ? 1 : 2, 3);
+  const [fewest, most] = TURNS_PER_SESSION[layer];
+  const turns = random.int(fewest, most);
   const plans = Array.from({ length: sessions }, (_, session) =>
     Array.from({ length: turns }, (_turn, turn) =>
       drawTurn(boxFor(`c${seed}-${number}-${session}-${turn}`), { layer, isAlone: sessions === 1 }),
@@ -111,7 +114,8 @@ export function drawScene(seed: number, number: number): Scene {
     queue: plans.flat().map(() => ({ gapMs: random.int(0, 600), noWait: random.chance(0.15) })),
     format: random.weighted([
       [4, "ndjson"],
-      [1, "json"],
+      // Says nothing before the end, where a queue goes on when it has heard something.
+      [layer === "conversation" ? 0 : 1, "json"],
       [1, "text"],
     ] as const),
   };
@@ -122,8 +126,9 @@ function drawTurn(box: PieceBox, { layer, isAlone }: { layer: Scene["layer"]; is
   const retries = random.int(0, layer === "library" ? 2 : 1);
   const drawn = layer === "library" ? disturbLibrary(random) : disturbCli(random);
   const isCut = layer === "conversation" && drawn.what === "kill" && drawn.victim === "ostler";
-  // Output comes late or never: a turn without an end is cut by the clock.
-  const disturbance = isCut ? { ...drawn, at: { afterMs: random.int(100, 1500) } } : drawn;
+  // A turn without an end says no more than its beginning.
+  const at = random.chance(0.7) ? { afterEvents: 1 } : { afterMs: random.int(100, 3000) };
+  const disturbance = isCut ? { ...drawn, at } : drawn;
   const agent = isCut ? endlessTurn(box) : drawFitting(box, retries, isAlone);
   const graceMs = random.int(100, 500);
   const impatient: TurnTimeouts = {
