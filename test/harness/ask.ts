@@ -123,7 +123,7 @@ function targetsOf(
 }
 
 /** What is still alive after a short while for the kernel; killed here so that it cannot disturb the next scenario. */
-async function leftovers(root: string): Promise<string[]> {
+export async function leftovers(root: string): Promise<string[]> {
   const deadline = performance.now() + LEAVE_LIMIT_MS;
   let left = processesOf(root);
   while (left.length > 0 && performance.now() < deadline) {

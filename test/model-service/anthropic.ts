@@ -15,6 +15,7 @@ import {
   type Exchange,
   type JsonObject,
   type ModelService,
+  type ServiceScript,
 } from "./server.ts";
 import { splitText, type CommonStep } from "./steps.ts";
 
@@ -32,7 +33,7 @@ export type AnthropicStep =
   | { readonly answer: "streamError"; readonly type: string; readonly message: string; readonly text: string };
 
 /** A scripted Messages API on 127.0.0.1; `url` is what ANTHROPIC_BASE_URL takes. */
-export function startAnthropic(script: readonly [AnthropicStep, ...AnthropicStep[]]): Promise<ModelService> {
+export function startAnthropic(script: ServiceScript<AnthropicStep>): Promise<ModelService> {
   return startModelService(dialect, script);
 }
 

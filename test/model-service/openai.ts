@@ -13,6 +13,7 @@ import {
   type Dialect,
   type JsonObject,
   type ModelService,
+  type ServiceScript,
 } from "./server.ts";
 import { splitText, type CommonStep } from "./steps.ts";
 
@@ -29,7 +30,7 @@ export type OpenAiStep =
   | { readonly answer: "refusal"; readonly text: string };
 
 /** A scripted Responses API on 127.0.0.1; its base URL for codex is `${url}/v1`. */
-export function startOpenAi(script: readonly [OpenAiStep, ...OpenAiStep[]]): Promise<ModelService> {
+export function startOpenAi(script: ServiceScript<OpenAiStep>): Promise<ModelService> {
   return startModelService(dialect, script);
 }
 

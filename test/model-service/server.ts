@@ -58,12 +58,13 @@ export interface ModelService extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/**
- * Starts a service on a free port of 127.0.0.1. Turn request n gets `script[n]`, every later one the last step.
- */
+/** The answers of a service: one per turn request, the last one for all later requests; or decided by the request. */
+export type ServiceScript<Step> = readonly [Step, ...Step[]] | ((request: LoggedRequest) => Step);
+
+/** Starts a service on a free port of 127.0.0.1. */
 export async function startModelService<Step>(
   dialect: Dialect<Step>,
-  script: readonly [Step, ...Step[]],
+  script: ServiceScript<Step>,
 ): Promise<ModelService> {
   const requests: LoggedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -77,7 +78,8 @@ export async function startModelService<Step>(
     if (request.role !== "turn") return dialect.answerSideCall({ request, response });
     const turns = count("turn");
     for (const waiter of waiting) if (turns >= waiter.count) waiter.resolve();
-    return dialect.answerTurn(script[turns - 1] ?? script.at(-1) ?? script[0], { request, response });
+    const step = typeof script === "function" ? script(request) : (script[turns - 1] ?? script.at(-1) ?? script[0]);
+    return dialect.answerTurn(step, { request, response });
   };
 
   const server = createServer((incoming, response) => {
