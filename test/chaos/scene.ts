@@ -210,7 +210,7 @@ function drawStart(box: PieceBox, prompts: NonNullable<Scenario["prompts"]>, lay
     story.push(name);
   };
   has(0.15, "deaf to TERM", { ignoreSignals: ["SIGTERM"] });
-  has(0.15, "ignores the end of stdin", { ignoreStdinEnd: true });
+  has(layer === "conversation" ? 0.5 : 0.15, "ignores the end of stdin", { ignoreStdinEnd: true });
   has(0.1, "noisy", { raw: "Welcome!\n\n[1]\n", times: random.int(1, 200) });
   has(0.1, "stderr", { stderr: `${"e".repeat(1023)}\n`, times: random.int(1, 300) });
   const grandchild = drawGrandchild(box);
