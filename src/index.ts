@@ -16,6 +16,17 @@ export type {
 export type { Conversation } from "./host/conversation.ts";
 export type { AgentWish, SelectedAgent } from "./host/agent-selection.ts";
 export { createPermissionPolicy } from "./host/permissions.ts";
+export type { AskPerson } from "./host/permissions.ts";
+export { readPolicyFile } from "./host/policy-file.ts";
+export type { PolicyRules } from "./host/policy-rules.ts";
+export { openTrace } from "./host/trace.ts";
+export { createSupervisor } from "./acp/supervisor.ts";
+export type { AcquireOptions, RuntimeLease, Supervisor, SupervisorOptions } from "./acp/supervisor.ts";
+export type { RuntimeBinding, RuntimeSpec } from "./acp/runtime-binding.ts";
+export type { CrashLedger, Parked } from "./acp/restart-budget.ts";
+export type { Crash, Intensity } from "./acp/restart-policy.ts";
+export { createRetryBudget } from "./acp/retry-budget.ts";
+export type { RetryBudget } from "./acp/retry-budget.ts";
 export { createRuntime } from "./acp/runtime.ts";
 export type { Runtime } from "./acp/runtime.ts";
 export type { RuntimeOptions } from "./acp/runtime-options.ts";

@@ -59,7 +59,11 @@ export interface ConversationRecord {
 }
 
 /** What a new conversation is made of. */
-export type NewConversation = Pick<ConversationRecord, "name" | "cwd" | "backend"> & ConversationSettings;
+export type NewConversation = Pick<ConversationRecord, "name" | "cwd" | "backend"> &
+  ConversationSettings & {
+    /** One that exists already; without a name it says which conversation it is. */
+    readonly sessionId?: string | undefined;
+  };
 
 /** What may change later; undefined leaves it as it is. */
 export interface ConversationSettings {

@@ -10,6 +10,7 @@ import type { ConversationRecord, NewConversation, OwnerInfo } from "./conversat
 import { Owned, busyError, claim, noSuchConversation, rowOf } from "./ownership.ts";
 import type { Paths } from "./paths.ts";
 import { BUSY_TIMEOUT_MS, openStoreFile, storeError, transaction } from "./store-file.ts";
+import { waitingBefore } from "./tickets.ts";
 import type { StoreContext } from "./store-file.ts";
 import { thisProcess } from "./this-process.ts";
 import type { OwnerIdentity } from "./this-process.ts";
@@ -70,35 +71,41 @@ export class Store implements Disposable {
     return this.#select(`WHERE cwd = ? AND backend = ? ${newest}`, of.cwd, of.backend)[0];
   }
 
-  /** Makes a conversation, or finds the one that another process made under this name meanwhile. */
+  /** Makes a conversation, or finds the one that has this name, or without a name this session, already. */
   create(conversation: NewConversation): ConversationRecord {
-    const { cwd, backend, agent, profile, model, mode } = conversation;
+    const { cwd, backend, agent, profile, model, mode, sessionId = null } = conversation;
     const name = conversation.name === null ? null : checkSessionName(conversation.name);
     const texts = [storedCommand(agent), storedText(profile), storedText(model), storedText(mode)];
-    const id = randomUUID();
     const now = this.#context.now();
-    return this.#act((db) => {
-      const row = db
-        .prepare(
-          `INSERT INTO conversations (id, name, cwd, backend, agent, profile, model, mode, created_at, used_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *`,
-        )
-        .get(id, name, cwd, backend, ...texts, now, now);
-      if (row !== undefined) return readConversation(row, this.#context.self, now);
-      const twin = name === null ? undefined : this.find({ name, cwd });
-      if (twin === undefined) throw noSuchConversation();
-      return twin;
-    });
+    return this.#act((db) =>
+      transaction(db, () => {
+        const twin =
+          name === null
+            ? this.#select("WHERE cwd = ? AND backend = ? AND session_id = ?", cwd, backend, sessionId)[0]
+            : this.find({ name, cwd });
+        if (twin !== undefined) return twin;
+        const row = db
+          .prepare(
+            `INSERT INTO conversations
+               (id, name, cwd, backend, agent, profile, model, mode, session_id, created_at, used_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+          )
+          .get(randomUUID(), name, cwd, backend, ...texts, sessionId, now, now);
+        if (row === undefined) throw noSuchConversation();
+        return readConversation(row, this.#context.self, now);
+      }),
+    );
   }
 
-  /** Forgets a conversation. False when it was gone; throws `AcpPromptBusy` while another process owns it. */
+  /** Forgets a conversation. False when it was gone; throws `AcpPromptBusy` while another process owns it or waits for it. */
   remove(id: string): boolean {
     return this.#act((db) =>
       transaction(db, () => {
         const row = rowOf(this.#context, id);
         if (row === undefined) return false;
-        const owner = readOwner(row, this.#context.self, this.#context.now());
-        if (owner !== undefined && !this.#owned.has(id)) throw busyError(owner);
+        const owner = this.#owned.has(id) ? undefined : readOwner(row, this.#context.self, this.#context.now());
+        const user = owner ?? waitingBefore(this.#context, id)[0];
+        if (user !== undefined) throw busyError(user);
         db.prepare("DELETE FROM conversations WHERE id = ?").run(id);
         return true;
       }),

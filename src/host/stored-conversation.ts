@@ -11,8 +11,9 @@ import { AD_HOC } from "./agent-selection.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ConversationRecord } from "./conversation-records.ts";
 import type { Host, OpenConversationOptions } from "./host-options.ts";
+import { requiredText } from "./owner-protocol.ts";
 import { OwnerServer } from "./owner-server.ts";
-import { Owned } from "./ownership.ts";
+import type { Owned } from "./ownership.ts";
 import { shortPath } from "./paths.ts";
 import { isProfile } from "./profile.ts";
 import { findRecentSession } from "./recent-sessions.ts";
@@ -40,6 +41,7 @@ export class StoredConversation implements AsyncDisposable {
   readonly record: ConversationRecord;
   readonly #owned: Owned;
   readonly #resources: AsyncDisposableStack;
+  #turn: Turn | undefined;
 
   private constructor(
     owned: Owned,
@@ -71,7 +73,7 @@ export class StoredConversation implements AsyncDisposable {
     const record = owned.record;
     if (record.cut !== undefined) onNotice?.(cutSentence(record.cut.startedAt));
     if (record.cwd !== options.cwd) onNotice?.(`Working in ${shortPath(record.cwd, env)}, where this session belongs`);
-    await listen(resources, store, host, onNotice);
+    const server = await listen(resources, store, host, onNotice);
     const { conversation, backend } = await host.openConversation({
       ...options,
       ...agentOf(record, options),
@@ -83,7 +85,9 @@ export class StoredConversation implements AsyncDisposable {
     });
     resources.use(conversation);
     owned.configure({ model: options.model, mode: options.mode });
-    return new StoredConversation(owned, { conversation, backend }, resources.move());
+    const stored = new StoredConversation(owned, { conversation, backend }, resources.move());
+    server?.handle("cancel", (params) => ({ cancelled: stored.#cancel(requiredText(params, "conversation")) }));
+    return stored;
   }
 
   /** As `Conversation.prompt`; the turn is written down first. Throws when another Ostler took the conversation over. */
@@ -91,7 +95,9 @@ export class StoredConversation implements AsyncDisposable {
     const id = newTurnId();
     this.#owned.beginTurn(id);
     const turn = this.conversation.prompt(prompt, options);
+    this.#turn = turn;
     const outcome = turn.outcome.then((ended) => {
+      this.#turn = undefined;
       this.#note(() => this.#owned.endTurn(id, ended.kind));
       return ended;
     });
@@ -100,6 +106,13 @@ export class StoredConversation implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#resources.disposeAsync();
+  }
+
+  /** Stops the running turn, softly and on the second call at once; false when none runs, or in another conversation. */
+  #cancel(conversation: string): boolean {
+    if (this.#turn === undefined || conversation !== this.record.id) return false;
+    this.#turn.cancel();
+    return true;
   }
 
   /** A store that cannot be written does not change how a turn ended. */
@@ -136,15 +149,8 @@ function findLast(store: Store, host: Host, { cwd, backend }: OpenStoredOptions)
   const stored = store.latest({ cwd, backend });
   const recent = findRecentSession(host.paths, { cwd, backend });
   if (recent === undefined || recent.at <= (stored?.usedAt ?? 0)) return stored;
-  const known = store.list().find(({ sessionId }) => sessionId === recent.sessionId);
-  if (known !== undefined) return known;
   const { agent, profile, sessionId } = recent;
-  const made = store.create({ name: null, cwd, backend: recent.backend, agent, profile });
-  const owned = store.claim(made.id);
-  if (!(owned instanceof Owned)) return made;
-  owned.bindSession(sessionId);
-  owned.release();
-  return owned.record;
+  return store.create({ name: null, cwd, backend: recent.backend, agent, profile, sessionId });
 }
 
 function checkAgent(record: ConversationRecord, { backend, agent }: OpenStoredOptions): void {
@@ -177,13 +183,17 @@ async function listen(
   store: Store,
   host: Host,
   onNotice: OpenStoredOptions["onNotice"],
-): Promise<void> {
+): Promise<OwnerServer | undefined> {
   try {
     const server = resources.use(await OwnerServer.open(store));
-    server.handle("backends/resume", (params) => ({ resumed: host.supervisor.resume(String(params["backend"])) }));
+    server.handle("backends/resume", (params) => ({
+      resumed: host.supervisor.resume(requiredText(params, "backend")),
+    }));
+    return server;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     onNotice?.(`Other commands cannot reach this session: its socket could not be opened (${code})`);
+    return undefined;
   }
 }
 

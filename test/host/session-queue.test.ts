@@ -219,9 +219,19 @@ test("a signal that was given before claims nothing", async () => {
   expect(claimed().fence).toBe(1);
 });
 
-test("a conversation that is closed while we wait is said to be gone", async () => {
+test("a conversation that somebody waits for is not closed", async () => {
   const owned = claimed();
-  const waiting = waitForOwnership(store, id, { onWaiting: () => void store.remove(id) });
+  const waiting = waitForOwnership(store, id);
+  owned.release();
+  expect(() => store.remove(id)).toThrow(expect.objectContaining({ kind: "busy" }));
+  using next = await waiting;
+  expect(next.record.id).toBe(id);
+});
+
+test("a conversation that is gone while we wait is said to be gone", async () => {
+  const owned = claimed();
+  const drop = (): void => store.use(({ db }) => db.exec("DELETE FROM conversations"));
+  const waiting = waitForOwnership(store, id, { onWaiting: drop });
   await expect(waiting).rejects.toMatchObject({ kind: "session_not_found" });
   owned.release();
 });

@@ -505,3 +505,14 @@ function overwrite(at: number, bytes: Buffer): void {
   writeSync(fd, bytes, 0, bytes.length, at);
   closeSync(fd);
 }
+
+test("a session without a name is one conversation, whoever finds it first", () => {
+  using store = open();
+  const made = { name: null, cwd: "/a", backend: "claude", sessionId: "s1" };
+  const first = store.create(made);
+  expect(first.sessionId).toBe("s1");
+  expect(store.create(made).id).toBe(first.id);
+  expect(store.create({ ...made, cwd: "/b" }).id).not.toBe(first.id);
+  expect(store.create({ ...made, sessionId: "s2" }).id).not.toBe(first.id);
+  expect(store.create({ name: null, cwd: "/a", backend: "claude" }).sessionId).toBeNull();
+});

@@ -1,6 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { callOwner } from "../../../src/host/owner-client.ts";
+import { listOwners } from "../../../src/host/owner-socket.ts";
+import { ostlerPaths } from "../../../src/host/paths.ts";
 import type { ResultLine } from "../../../src/surfaces/shared/result.ts";
 import {
   agentOption,
@@ -13,8 +16,10 @@ import {
   promptsIn,
   reply,
   update,
+  waitFor,
 } from "../../fixtures/agents/scenario.ts";
 import type { Action, Json, Scenario } from "../../fixtures/agents/scenario.ts";
+import { untilLogged } from "../../acp/drive.ts";
 import { linesOf, newFolder, run } from "./run-main.ts";
 
 /** Above the largest process number of Linux by default: nobody has it. */
@@ -360,4 +365,23 @@ test("a stop ends the wait for a session", async () => {
   writeFileSync(go, "");
   expect((await first).exitCode).toBe(0);
   expect(promptsIn((await first).log)).toHaveLength(1);
+});
+
+test("another process can cancel the turn of a named session through its socket", async () => {
+  const folder = newFolder();
+  const scenario = reopening(LOADED, { prompt: [chunk("Half"), waitFor("session/cancel"), end("cancelled")] });
+  const argv = ["ask", "-s", "work", "--agent", agentOption(scenario, folder), "--format", "json"];
+  const paths = ostlerPaths({ OSTLER_HOME: join(folder, "home") });
+  const turn = run([...argv, "one"], { folder });
+  const log = join(folder, "agent.log");
+  writeFileSync(log, "");
+  await untilLogged(log, () => promptsIn(log).length === 1);
+  const shown = await run(["sessions", "show", "work", "--json"], { folder });
+  const { id }: { id: string } = JSON.parse(shown.stdout);
+  const [owner] = listOwners(paths);
+  expect(await callOwner(owner!.path, "cancel", { conversation: "another" })).toEqual({ cancelled: false });
+  expect(await callOwner(owner!.path, "cancel", { conversation: id })).toEqual({ cancelled: true });
+  const { stdout, exitCode } = await turn;
+  expect(JSON.parse(stdout)).toMatchObject({ outcome: "cancelled", text: "Half", partial: true });
+  expect(exitCode).toBe(1);
 });
