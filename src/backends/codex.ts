@@ -8,10 +8,10 @@ import { genericHabits } from "./generic.ts";
 const API_KEY_METHOD = "api-key";
 const ASKS_FOR_EVERYTHING = "read-only";
 const ASKS_OUTSIDE_WORKSPACE = "workspace-write";
-/** Whether a mode asks the client; the others ask a second model or nobody. */
+/** Whether a mode asks the client before anything is changed; the others write unasked, ask a second model or nobody. */
 const ASKS: ReadonlyMap<string, boolean> = new Map([
   [ASKS_FOR_EVERYTHING, true],
-  [ASKS_OUTSIDE_WORKSPACE, true],
+  [ASKS_OUTSIDE_WORKSPACE, false],
   ["agent", false],
   ["agent-full-access", false],
 ]);

@@ -154,15 +154,16 @@ class ComposedHost implements Host {
     const { settings } = selected;
     const backend = backendFor(selected.backend, settings);
     const cwd = this.#workspace(options);
-    const approval = this.#approval(options);
+    const gate = options.rules?.gate ?? this.config.gate;
     const spec: HostSpec = {
       backend,
       binding: {
         command,
         cwd,
         env: childEnvironment({ env, surface, profile: backend.profile, settings }),
-        approval,
-        gate: options.rules?.gate ?? this.config.gate,
+        // The mode that asks about everything; the policy says yes where everything is approved.
+        approval: gate === "required" ? "reads" : this.#approval(options),
+        gate,
       },
       program: identifyProgram(at, command, cwd),
       adHoc: selected.backend === AD_HOC,

@@ -168,14 +168,13 @@ async function inspectTarget(
   if (!isRunnable) return { findings, ...known };
 
   const { profile, label, loginHint } = backend;
-  const { approve, gate: required } = loaded.config;
+  const { gate: required } = loaded.config;
   const { mode, command } = settings;
   const allowance = profile === "codex" ? findCodexAllowance({ env: environments.ask, cwd }) : undefined;
   const gate = inspectGate({
     backend,
     args: found.args,
     mode,
-    approve,
     isRequired: required === "required",
     allowance,
     where,

@@ -1,5 +1,5 @@
 /** Whether the agent asks before its tools run, and whether `gate: required` would refuse it. */
-import type { Approval, Backend } from "../acp/ports.ts";
+import type { Backend } from "../acp/ports.ts";
 import { fine, remark, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 
@@ -8,7 +8,6 @@ export interface GateFacts {
   readonly args: readonly string[];
   /** The mode of the configuration. */
   readonly mode: string | undefined;
-  readonly approve: Approval;
   readonly isRequired: boolean;
   /** What the harness's own settings let run unasked, as a sentence. */
   readonly allowance: string | undefined;
@@ -17,7 +16,7 @@ export interface GateFacts {
 }
 
 /** One finding, which fails only where the gate is required. */
-export function inspectGate({ backend, args, mode, approve, isRequired, allowance, where }: GateFacts): Finding {
+export function inspectGate({ backend, args, mode, isRequired, allowance, where }: GateFacts): Finding {
   const refused = isRequired ? "; gate: required refuses it" : "";
   const judge = isRequired ? wrong : remark;
   switch (backend.toolGate(args)) {
@@ -43,7 +42,7 @@ export function inspectGate({ backend, args, mode, approve, isRequired, allowanc
         if (allowance === undefined) return fine("gate", ASKS);
         return judge("gate", `${allowance}${refused}`, "Take that out of the file where Ostler is to decide");
       }
-      const asking = backend.modeToSet({ current: null, available: [] }, approve);
+      const asking = backend.modeToSet({ current: null, available: [] }, "reads");
       const does = backend.modeAsks(mode) === false ? "runs tools without asking" : "may run tools without asking";
       return judge("gate", `Mode "${mode}" ${does}${refused}`, `Set ${where("mode")} to ${asking}, or remove it`);
     }

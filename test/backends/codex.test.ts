@@ -25,7 +25,7 @@ test.each<{ from: string; modes: AdvertisedModes | undefined; approval: Approval
 
 test.each([
   { mode: "read-only", asks: true },
-  { mode: "workspace-write", asks: true },
+  { mode: "workspace-write", asks: false },
   { mode: "agent", asks: false },
   { mode: "agent-full-access", asks: false },
   { mode: "brand-new", asks: undefined },

@@ -116,7 +116,7 @@ function codexAllows(settings: string): (home: ScenarioHome, url: string) => rea
 
 const ANYTHING_GOES = codexAllows('approval_policy = "never"\nsandbox_mode = "danger-full-access"');
 
-const CODEX_MODES: readonly Scenario<OpenAiStep>[] = ["agent", "agent-full-access"].map((mode) => ({
+const CODEX_MODES: readonly Scenario<OpenAiStep>[] = ["workspace-write", "agent", "agent-full-access"].map((mode) => ({
   name: `the mode ${mode} is refused before the session begins`,
   service: [CODEX_ESCALATES, text("Done.")],
   ask: ["--mode", mode],
@@ -149,6 +149,20 @@ export const CODEX_GATES: readonly Scenario<OpenAiStep>[] = [
     service: [CODEX_ESCALATES, text("Done.")],
     prepare: codexAllows('approvals_reviewer = "auto_review"'),
     expect: cancelled(1),
+  },
+  {
+    name: "with everything approved codex still asks, and the policy says yes",
+    service: [CODEX_ESCALATES, text("Done.")],
+    ask: ["--approve", "all"],
+    prepare: ({ root }) => {
+      fileBelow(root, "config/ostler/config.json", JSON.stringify({ gate: "required" }));
+      return [];
+    },
+    expect: completed("Done.", {
+      prompts: 2,
+      files: ["made.txt"],
+      says: [/"mode":"read-only"/, /"type":"permission"/],
+    }),
   },
   {
     name: "rules that let a command run outside the sandbox: no session",
