@@ -175,7 +175,8 @@ function endOf(text: string, maxChars: number): string {
 function hideValue(...groups: string[]): string {
   const [, name = "", value = ""] = groups;
   const quote = /^\\{0,3}["']/.exec(value)?.[0] ?? "";
-  return value.includes(HIDDEN) ? `${name}${value}` : `${name}${quote}${HIDDEN}${closes(value, quote) ? quote : ""}`;
+  // A value ends before a bracket.
+  return value.includes(HIDDEN.slice(0, -1)) ? `${name}${value}` : `${name}${quote}${HIDDEN}${closes(value, quote) ? quote : ""}`;
 }
 
 function closes(value: string, quote: string): boolean {

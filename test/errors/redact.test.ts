@@ -239,3 +239,9 @@ describe("clean text", () => {
     expect(cleanBlock("one two three", 6, "end")).toBe("…three");
   });
 });
+
+test("a secret behind a name that looks like one as well is hidden once", () => {
+  const scrubbed = redact(`cannot read /etc/secret: token=sk-ant-${fill(40)}, giving up`);
+  expect(scrubbed).toBe("cannot read /etc/secret: token=[redacted], giving up");
+  expect(redact(scrubbed)).toBe(scrubbed);
+});
