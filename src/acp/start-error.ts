@@ -11,7 +11,12 @@ import type { Backend } from "./ports.ts";
 const INVALID_PARAMS = -32602;
 
 /** Whatever stopped a start, as the class that the library throws; what is no failure of the agent stays as it is. */
-export function toStartError(error: unknown, { backend }: { readonly backend: Backend }, method: string): unknown {
+export function toStartError(
+  error: unknown,
+  agent: { readonly backend: Backend; stderrTail?(): string },
+  method: string,
+): unknown {
+  const { backend } = agent;
   if (error instanceof RuntimeGone) return startError(error, error, { method });
   if (error instanceof DeadlineExceeded) {
     const isHandshake = method === "initialize";
@@ -19,7 +24,10 @@ export function toStartError(error: unknown, { backend }: { readonly backend: Ba
     const title = isHandshake
       ? `${backend.label} did not speak ACP within ${error.budgetMs / 1000} s`
       : `${backend.label}: ${error.message}`;
-    return startError({ verdict, source: "timeout", title }, error, { method, budgetMs: error.budgetMs });
+    // What it printed instead of speaking is the only hint at why.
+    const details = isHandshake ? agent.stderrTail?.() : undefined;
+    const facts = { verdict, source: "timeout" as const, title, ...(details ? { details } : {}) };
+    return startError(facts, error, { method, budgetMs: error.budgetMs });
   }
   if (!(error instanceof RpcError)) return error;
   const raw = readRawError(error);

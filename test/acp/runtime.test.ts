@@ -24,6 +24,7 @@ import {
   toolUpdate,
   turns,
   update,
+  waitFor,
   waitForAnswer,
 } from "../fixtures/agents/scenario.ts";
 import { drive, inOneWrite, isRunning, play, recordOf, rejectionOf, start, textsOf } from "./drive.ts";
@@ -187,6 +188,12 @@ describe("what cannot be started, and why", () => {
     const error = await rejectionOf(start(MISBEHAVING.silent, { timeouts: { handshakeMs: 50 } }));
     expect(error).toBeInstanceOf(AcpRuntimeError);
     expect(error.message).toBe('Agent "scripted" did not speak ACP within 0.05 s');
+  });
+
+  test.concurrent("what it printed instead of speaking is told", async () => {
+    const loading: Scenario = { on: { initialize: [[{ stderr: "still loading\n" }, waitFor("never")]] } };
+    const error = await rejectionOf(start(loading, { timeouts: { handshakeMs: 2500 } }));
+    expect(recordOf(error)).toMatchObject({ kind: "protocol", details: "still loading" });
   });
 
   test.concurrent("cat is told from an agent without waiting (case C12)", async () => {
