@@ -103,7 +103,7 @@ function merge(call: ToolCall, update: Frame): void {
   call.paths = readPaths(update["locations"]) ?? call.paths;
   if (update["rawInput"] !== undefined) call.rawInput = update["rawInput"];
   if (update["rawOutput"] !== undefined) call.rawOutput = update["rawOutput"];
-  const mcpServer = readMcpServer(update["_meta"]);
+  const mcpServer = readMcpServer(update["_meta"]) ?? readCodexMcpServer(update);
   if (mcpServer !== undefined) call.mcpServer = mcpServer;
   const exitCode = readExitCode(update);
   if (exitCode !== undefined) call.exitCode = exitCode;
@@ -126,6 +126,12 @@ function readMcpServer(meta: unknown): string | undefined {
   const [prefix, name = "", ...tool] = (str(field(claude, "toolName")) ?? "").split("__");
   if (prefix !== "mcp") return undefined;
   return tool.length === 1 ? name : "";
+}
+
+/** codex-acp 2.6.0 marks the call and names the server in its input; its kind is `execute`, as that of a command. */
+function readCodexMcpServer(update: Frame): string | undefined {
+  if (field(update["_meta"], "is_mcp_tool_call") !== true) return undefined;
+  return str(field(update["rawInput"], "server")) ?? "";
 }
 
 /** The paths of `locations`; undefined when there is no such list. */
