@@ -12,8 +12,8 @@ import type { PolicyRules } from "./policy-rules.ts";
 import { readToolEvidence } from "./tool-evidence.ts";
 import { MAX_PATHS, isInside, readReachedPaths } from "./workspace-paths.ts";
 
-/** Puts a question to a person. Resolves to an offered option id, or null for "no". */
-export type AskPerson = (request: PermissionRequest, signal: AbortSignal) => Promise<string | null>;
+/** Puts a question to a person. Resolves to an offered option id, null for "no", or undefined when nobody answered. */
+export type AskPerson = (request: PermissionRequest, signal: AbortSignal) => Promise<string | null | undefined>;
 
 /** Why a request is not approved by itself, and whether a person may approve it all the same. */
 interface Objection {
@@ -93,7 +93,8 @@ async function objectionToReading(request: PermissionRequest, folders: readonly 
   return reached.isOpenEnded || inside.includes(false) ? "It reaches outside the workspace" : undefined;
 }
 
-function personsAnswer(request: PermissionRequest, optionId: string | null): PermissionAnswer {
+function personsAnswer(request: PermissionRequest, optionId: string | null | undefined): PermissionAnswer {
+  if (optionId === undefined) return rejectAnswer(request, "Nobody answered");
   const option = request.options.find((offered) => offered.optionId === optionId);
   if (option === undefined) return rejectAnswer(request, "A person said no");
   const denied = option.kind.startsWith("reject");

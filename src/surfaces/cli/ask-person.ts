@@ -9,16 +9,18 @@ import type { Terminal } from "./terminal.ts";
 const MAX_LINE_CHARS = 500;
 
 /**
- * Asks until a listed answer is given. Resolves with its option id, or null for no: an empty line, the end of the
- * input, or a signal that says that the question is over. `onNo` is called when the person chose a no.
+ * Asks until a listed answer is given. Resolves with its option id, null for no (an empty line), or undefined when nobody
+ * answered: the input ended, or a signal says that the question is over. `onNo` is called when the person chose a no.
  * One question at a time: a line that is typed answers the question on the screen and no other.
  */
 export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal, onNo: () => void): AskPerson {
   const ask: AskPerson = async (request, signal) => {
-    if (signal.aborted) return null;
-    terminal.say(renderQuestion(request), "warning");
+    const input = stdin.open();
+    // An input that has ended would be waited for until the question expires.
+    if (signal.aborted || input.readableEnded) return undefined;
+    using question = terminal.ask(renderQuestion(request));
     // Not in terminal mode: Ctrl-C stays a signal for the whole run.
-    const lines = createInterface({ input: stdin.open(), terminal: false });
+    const lines = createInterface({ input, terminal: false });
     const close = () => lines.close();
     signal.addEventListener("abort", close, { once: true });
     try {
@@ -28,10 +30,10 @@ export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal
           if (isNo(answer, request)) onNo();
           return answer;
         }
-        terminal.say(`Type a number from 1 to ${request.options.length}, or nothing for no.`);
+        question.add(`Type a number from 1 to ${request.options.length}, or nothing for no.`);
       }
-      if (signal.aborted) terminal.say("The question is closed; it counts as no.");
-      return null;
+      if (signal.aborted) question.add("The question is closed; it counts as no.");
+      return undefined;
     } finally {
       signal.removeEventListener("abort", close);
       close();
@@ -40,7 +42,8 @@ export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal
   let before: Promise<unknown> = Promise.resolve();
   return (request, signal) => {
     const answer = before.then(() => ask(request, signal));
-    before = answer.catch(() => {});
+    // What the answer led to is shown before the next question.
+    before = answer.catch(() => {}).then(() => new Promise(setImmediate));
     return answer;
   };
 }

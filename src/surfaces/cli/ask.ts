@@ -43,6 +43,7 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
     noColor,
   });
   const presenter = createPresenter(request.format, stdout, terminal);
+  interrupt.onStop = (signal) => presenter.stopping(signal);
   const backend = request.options.backend ?? "";
   const run: Run = {
     request,

@@ -14,10 +14,13 @@ export class Interrupt implements Disposable {
   });
   /** What the second signal does, and a bug that nothing caught; nothing while there is nothing to kill. */
   kill: (bug?: Error) => void = () => {};
+  /** Told of the first signal, while there is something to stop. */
+  onStop: (signal: StopSignal) => void = () => {};
 
   constructor({ onSignal, onCrash }: Pick<Io, "onSignal" | "onCrash">) {
     const signals = onSignal((signal) => {
       if (this.#received !== undefined || this.#ending) this.kill();
+      else this.onStop(signal);
       this.#received ??= signal;
       this.#controller.abort();
     });

@@ -25,6 +25,10 @@ export class JsonPresenter implements Presenter {
 
   begin(): void {}
 
+  queued(): void {}
+
+  stopping(): void {}
+
   event(event: TurnEvent): Promise<unknown> | undefined {
     if (!this.#events) return undefined;
     this.#writeLine(this.#scrubbed.of(event));
@@ -56,6 +60,10 @@ export class QuietPresenter implements Presenter {
   }
 
   begin(): void {}
+
+  queued(): void {}
+
+  stopping(): void {}
 
   event(): undefined {}
 

@@ -1,6 +1,7 @@
 /** One presenter per `--format`: what the person, or the program that called, gets to see of a run. */
 import type { TurnEvent, TurnOutcome } from "../../acp/types.ts";
 import type { CardWords } from "../shared/failure-card.ts";
+import type { StopSignal } from "../shared/exit-code.ts";
 import type { ResultLine } from "../shared/result.ts";
 
 /** A sentence of Ostler itself may quote a config file or a folder. */
@@ -23,5 +24,9 @@ export interface Presenter {
   event(event: TurnEvent): Promise<unknown> | undefined;
   /** A sentence of Ostler itself. */
   notice(sentence: string): void;
+  /** The turn waits until somebody else is done with its session, or does so no more. */
+  queued(waits: boolean): void;
+  /** The first signal came; the agent may take a moment to stop. */
+  stopping(signal: StopSignal): void;
   end(end: RunEnd): void;
 }

@@ -13,13 +13,16 @@ export interface StatusState {
     | "waiting"
     | "thinking"
     | "answering"
+    | "queued"
     | { readonly tool: string }
-    | { readonly retryAtMs: number };
+    | { readonly retryAtMs: number }
+    /** How it is stopped at once. */
+    | { readonly stopping: string };
 }
 
 /** What the event says about what is going on now. */
 export function statusAfter(state: StatusState, event: TurnEvent, nowMs: number): StatusState {
-  if (event.late) return state;
+  if (event.late || isStopping(state)) return state;
   switch (event.type) {
     case "session":
       return { ...state, backend: event.backend, activity: "waiting" };
@@ -31,6 +34,8 @@ export function statusAfter(state: StatusState, event: TurnEvent, nowMs: number)
       const runs = event.status === "pending" || event.status === "in_progress";
       return { ...state, activity: runs ? { tool: event.title } : "waiting" };
     }
+    case "permission":
+      return { ...state, activity: event.answer?.denied === false ? { tool: event.request.title } : "waiting" };
     case "retry":
       return { ...state, activity: { retryAtMs: nowMs + (event.delayMs ?? 0) } };
     default:
@@ -45,8 +50,15 @@ export function renderStatus(state: StatusState, nowMs: number, columns: number)
   return fit(`${state.backend} · ${elapsed} · ${describe(state.activity, nowMs)}`, columns - 1);
 }
 
+/** The last thing that is said: what still arrives does not change it. */
+function isStopping({ activity }: StatusState): boolean {
+  return typeof activity === "object" && "stopping" in activity;
+}
+
 function describe(activity: StatusState["activity"], nowMs: number): string {
+  if (activity === "queued") return "waits until the session is free";
   if (typeof activity === "string") return activity;
+  if ("stopping" in activity) return `stopping; ${activity.stopping}`;
   if ("tool" in activity) return `runs ${cleanLine(activity.tool, MAX_TOOL_CHARS)}`;
   const seconds = Math.ceil((activity.retryAtMs - nowMs) / 1000);
   return seconds > 0 ? `next try in ${seconds} s` : "tries again";

@@ -25,6 +25,12 @@ const STATUS_EVERY_MS = 250;
 /** Of a terminal that does not say, or says 0. */
 const DEFAULT_COLUMNS = 80;
 
+/** A question on the screen, until it is disposed of. */
+export interface Question extends Disposable {
+  /** One more line of it, where the person was typing. */
+  add(line: string): void;
+}
+
 export interface TerminalOptions {
   readonly stdout: BatchedOutput;
   readonly stdoutIsTerminal: boolean;
@@ -49,6 +55,8 @@ export class Terminal {
   #status: StatusState | undefined;
   #drawn = "";
   #timer: NodeJS.Timeout | undefined;
+  /** What is said while a person types an answer, for later. */
+  #held: { readonly writes: (() => void)[]; readonly released: PromiseWithResolvers<void> } | undefined;
 
   constructor({ stdout, stdoutIsTerminal, stderr, env, noColor, nowMs = () => performance.now() }: TerminalOptions) {
     const isTerminal = stderr.isTTY === true && env["TERM"] !== "dumb";
@@ -64,6 +72,7 @@ export class Terminal {
   /** Part of the answer. Its last newlines wait for more, so that the answer can end with exactly one. */
   print(text: string): void {
     if (text === "") return;
+    if (this.#oneScreen && this.#hold(() => this.print(text))) return;
     if (this.#oneScreen) this.#eraseStatus();
     this.#printed = true;
     this.#midLine = true;
@@ -79,6 +88,26 @@ export class Terminal {
 
   /** One or more lines beside the answer. What an agent or a file put into them reaches no terminal as a command. */
   say(line: string, tone: Tone = "plain"): void {
+    if (!this.#hold(() => this.say(line, tone))) this.#write(line, tone);
+  }
+
+  /**
+   * Puts a question. Until it is disposed of nothing else is written to the screen, where it would wipe what the person
+   * types; {@link drained} says so to whoever writes.
+   */
+  ask(question: string): Question {
+    this.#write(question, "warning");
+    this.#held = { writes: [], released: Promise.withResolvers() };
+    return {
+      add: (line) => {
+        if (this.#live) this.#stderr.write(CLEAR_LINE);
+        this.#write(line, "plain");
+      },
+      [Symbol.dispose]: () => this.#release(),
+    };
+  }
+
+  #write(line: string, tone: Tone): void {
     const text = stripControls(line);
     this.#eraseStatus();
     if (this.#oneScreen) this.#stdout.flush();
@@ -102,7 +131,20 @@ export class Terminal {
     if (this.#status !== undefined) this.#status = statusAfter(this.#status, event, this.#nowMs());
   }
 
+  /** The turn waits until somebody else is done with its session, or does so no more. */
+  queued(waits: boolean): void {
+    if (this.#status !== undefined) this.#status = { ...this.#status, activity: waits ? "queued" : "starting" };
+  }
+
+  /** Says that the turn is being stopped: on the live line where that can be seen, else as a remark. */
+  stopping(how: string): void {
+    if (this.#status !== undefined) this.#status = { ...this.#status, activity: { stopping: how } };
+    this.#drawStatus();
+    if (this.#drawn === "") this.say(`Stopping; ${how}.`, "warning");
+  }
+
   stopStatus(): void {
+    this.#release();
     clearInterval(this.#timer);
     this.#eraseStatus();
     this.#status = undefined;
@@ -119,9 +161,9 @@ export class Terminal {
     this.#midLine = false;
   }
 
-  /** Undefined while both readers keep up. */
+  /** Undefined while both readers keep up and no question is open. */
   get drained(): Promise<unknown> | undefined {
-    return this.#stdout.drained ?? this.#stderr.drained;
+    return this.#held?.released.promise ?? this.#stdout.drained ?? this.#stderr.drained;
   }
 
   async finish(): Promise<void> {
@@ -129,8 +171,21 @@ export class Terminal {
     await Promise.all([this.#stdout.finish(), this.#stderr.finish()]);
   }
 
+  /** Whether the write has to wait for the person. */
+  #hold(write: () => void): boolean {
+    this.#held?.writes.push(write);
+    return this.#held !== undefined;
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    for (const write of held?.writes ?? []) write();
+    held?.released.resolve();
+  }
+
   #drawStatus(): void {
-    if (this.#status === undefined || (this.#oneScreen && this.#midLine)) return;
+    if (this.#status === undefined || this.#held !== undefined || (this.#oneScreen && this.#midLine)) return;
     const line = renderStatus(this.#status, this.#nowMs(), this.#stderrStream.columns || DEFAULT_COLUMNS);
     if (line === this.#drawn) return;
     this.#drawn = line;

@@ -1,6 +1,7 @@
 /** `--format text`: the answer as it arrives on stdout, remarks and the closing card on stderr. */
 import type { TurnEvent } from "../../acp/types.ts";
 import { cleanLine } from "../../errors/redact.ts";
+import type { StopSignal } from "../shared/exit-code.ts";
 import { renderCard } from "../shared/card.ts";
 import { partialNote, reportOf } from "../shared/report.ts";
 import { AnswerView } from "./answer-view.ts";
@@ -18,6 +19,7 @@ export class TextPresenter implements Presenter {
   readonly #remarks = new Remarks();
   readonly #answer: AnswerView;
   #tail = "";
+  #hasBegun = false;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -31,6 +33,7 @@ export class TextPresenter implements Presenter {
   }
 
   begin(backend: string): void {
+    this.#hasBegun = true;
     this.#terminal.startStatus(backend);
   }
 
@@ -48,6 +51,15 @@ export class TextPresenter implements Presenter {
 
   notice(sentence: string): void {
     this.#terminal.say(cleanLine(sentence, MAX_NOTICE_CHARS), "warning");
+  }
+
+  queued(waits: boolean): void {
+    this.#terminal.queued(waits);
+  }
+
+  stopping(signal: StopSignal): void {
+    if (!this.#hasBegun) return;
+    this.#terminal.stopping(`${signal === "SIGINT" ? "Ctrl-C again" : "a second signal"} ends it at once`);
   }
 
   end({ outcome, words, deniedByPolicy }: RunEnd): void {

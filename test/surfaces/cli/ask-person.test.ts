@@ -1,10 +1,17 @@
 import { PassThrough } from "node:stream";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { PermissionRequest } from "../../../src/acp/types.ts";
 import { createAskPerson } from "../../../src/surfaces/cli/ask-person.ts";
 import { BatchedOutput } from "../../../src/surfaces/cli/output.ts";
 import { Terminal } from "../../../src/surfaces/cli/terminal.ts";
 import { Collector } from "./run-main.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const request = (title: string): PermissionRequest => ({
   sessionId: "s",
@@ -28,7 +35,7 @@ function person() {
   const ask = createAskPerson({ stdin: { kind: "terminal", shared: false, open: () => keyboard } }, terminal, () => {
     noes += 1;
   });
-  return { ask, keyboard, screen, noes: () => noes };
+  return { ask, keyboard, screen, terminal, noes: () => noes };
 }
 
 test("of two questions at once a line answers the one on the screen", async () => {
@@ -50,6 +57,45 @@ test("a question that is over before its turn is not asked", async () => {
   const answers = [ask(request("list files"), new AbortController().signal), ask(request("remove files"), over.signal)];
   over.abort();
   keyboard.write("1\n");
-  expect(await Promise.all(answers)).toEqual(["yes", null]);
+  expect(await Promise.all(answers)).toEqual(["yes", undefined]);
   expect(screen.text).not.toContain("remove files");
+});
+
+test("while a question is open nothing is written over what the person types", async () => {
+  const { ask, keyboard, screen, terminal } = person();
+  terminal.startStatus("demo");
+  terminal.follow({ type: "tool", toolCallId: "t", title: "rm -rf x", kind: "execute", status: "pending", paths: [] });
+  const answer = ask(request("rm -rf x"), new AbortController().signal);
+  await vi.waitUntil(() => screen.text.includes("The agent asks"));
+  const asked = screen.text;
+  vi.advanceTimersByTime(3000);
+  terminal.say("▸ another tool");
+  terminal.print("The answer so far");
+  const { drained } = terminal;
+  expect({ screen: screen.text, drained }).toEqual({ screen: asked, drained: expect.any(Promise) });
+  keyboard.write("1\n");
+  expect(await answer).toBe("yes");
+  await drained;
+  terminal.endAnswer();
+  await terminal.finish();
+  expect(screen.text).toBe(`${asked}▸ another tool\nThe answer so far\n`);
+  expect(screen.text).not.toContain("runs rm");
+});
+
+test("an answer that is none is told in a line of its own", async () => {
+  const { ask, keyboard, screen } = person();
+  const answer = ask(request("rm -rf x"), new AbortController().signal);
+  keyboard.write("7\n");
+  await vi.waitUntil(() => screen.text.endsWith("\r\u001b[KType a number from 1 to 2, or nothing for no.\n"));
+  keyboard.write("2\n");
+  expect(await answer).toBe("no");
+});
+
+test("at the end of the input nobody answers, neither this question nor the next", async () => {
+  const { ask, keyboard, screen, noes } = person();
+  const { signal } = new AbortController();
+  keyboard.end();
+  expect(await Promise.all([ask(request("one"), signal), ask(request("two"), signal)])).toEqual([undefined, undefined]);
+  expect(noes()).toBe(0);
+  expect(screen.text).not.toContain("The agent asks: two");
 });

@@ -179,13 +179,13 @@ test("a person at a terminal is asked, and the number that was typed counts", as
 });
 
 test.each([
-  { from: "the no of a person", typed: "2\n", exit: 0 },
-  { from: "an empty line", typed: "\n", exit: 0 },
-  { from: "the end of the input", typed: undefined, exit: 5 },
-])("$from at a terminal denies and exits $exit", async ({ typed, exit }) => {
+  { from: "the no of a person", typed: "2\n", exit: 0, says: "(A person said no)" },
+  { from: "an empty line", typed: "\n", exit: 0, says: "(A person said no)" },
+  { from: "the end of the input", typed: undefined, exit: 5, says: "(Nobody answered)" },
+])("$from at a terminal denies and exits $exit", async ({ typed, exit, says }) => {
   const scenario = turns([tool("t1"), permission("t1"), waitForAnswer("p1"), chunk("Left."), end()]);
   const keyboard = new PassThrough();
-  const { exitCode, log } = await run(["ask", "hello"], {
+  const { exitCode, stderr, log } = await run(["ask", "hello"], {
     scenario,
     terminal: true,
     stdin: { kind: "terminal", open: () => keyboard },
@@ -194,6 +194,7 @@ test.each([
     },
   });
   expect(exitCode).toBe(exit);
+  expect(stderr.match(/\((?:A person said no|Nobody answered)\)/g)).toEqual([says]);
   expect(answerTo(log, "p1")?.result).toEqual({ outcome: { outcome: "selected", optionId: "r" } });
 });
 
@@ -230,6 +231,59 @@ test.each([
   expect(results).toHaveLength(1);
   expect(results[0]).toMatchObject({ outcome: "cancelled", text: "half", partial: true, exitCode: exit });
   expect(processesIn(log).filter(alive)).toEqual([]);
+});
+
+test.each([
+  {
+    from: "Ctrl-C at a terminal, on the live line",
+    signal: "SIGINT",
+    terminal: true,
+    after: "waiting",
+    says: " s · stopping; Ctrl-C again ends it at once",
+    remarks: 0,
+  },
+  {
+    from: "Ctrl-C in the middle of an answer line",
+    signal: "SIGINT",
+    terminal: true,
+    after: "half",
+    says: "Stopping; Ctrl-C again ends it at once.\n",
+    remarks: 1,
+  },
+  {
+    from: "Ctrl-C without a terminal",
+    signal: "SIGINT",
+    terminal: false,
+    after: "▸",
+    says: "Stopping; Ctrl-C again ends it at once.\n",
+    remarks: 1,
+  },
+  {
+    from: "SIGTERM",
+    signal: "SIGTERM",
+    terminal: false,
+    after: "▸",
+    says: "Stopping; a second signal ends it at once.\n",
+    remarks: 1,
+  },
+] as const)("$from is heard, also when the agent does not", async ({ signal, terminal, after, says, remarks }) => {
+  let sent = false;
+  const onText = (shown: string, send: (name: typeof signal) => void) => {
+    if (sent || !shown.includes(after)) return;
+    sent = true;
+    send(signal);
+  };
+  const tools = [tool("t1"), toolUpdate("t1", { status: "completed" })];
+  const { stderr } = await run(["ask", "hello"], {
+    scenario: turns([...tools, ...(after === "half" ? [chunk(after)] : []), waitFor("never")]),
+    terminal,
+    env: { NO_COLOR: "1" },
+    config: { timeouts: { cancelGraceS: 0.3 } },
+    onStdout: onText,
+    onStderr: onText,
+  });
+  expect(stderr).toContain(says);
+  expect(stderr.split("Stopping")).toHaveLength(remarks + 1);
 });
 
 test("a second signal does not wait for an agent that ignores the first", async () => {

@@ -13,6 +13,12 @@ const tool = (status: "pending" | "completed"): TurnEvent => ({
   paths: [],
 });
 
+const answered = (denied: boolean): TurnEvent => ({
+  type: "permission",
+  request: { sessionId: "s", toolCallId: "t", title: "npm test", paths: [], options: [], isQuestion: false },
+  answer: { action: "cancel", denied },
+});
+
 test.each<{ from: string; events: readonly TurnEvent[]; nowMs: number; line: string }>([
   { from: "before anything", events: [], nowMs: 1999, line: "codex · 0 s · starting" },
   { from: "thinking", events: [{ type: "thought", text: "hm" }], nowMs: 4000, line: "codex · 3 s · thinking" },
@@ -48,6 +54,18 @@ test.each<{ from: string; events: readonly TurnEvent[]; nowMs: number; line: str
     line: "claude · 2 s · waiting",
   },
   {
+    from: "a tool that was allowed",
+    events: [tool("pending"), answered(false)],
+    nowMs: 2000,
+    line: "codex · 1 s · runs npm test",
+  },
+  {
+    from: "a tool that was denied",
+    events: [tool("pending"), answered(true)],
+    nowMs: 2000,
+    line: "codex · 1 s · waiting",
+  },
+  {
     from: "a late event changes nothing",
     events: [{ type: "text", text: "a", late: true }],
     nowMs: 3000,
@@ -56,6 +74,12 @@ test.each<{ from: string; events: readonly TurnEvent[]; nowMs: number; line: str
 ])("$from", ({ events, nowMs, line }) => {
   const state = events.reduce((state, event) => statusAfter(state, event, 2000 - 500), start);
   expect(renderStatus(state, nowMs, 80)).toBe(line);
+});
+
+test("what still arrives does not hide that the turn is being stopped", () => {
+  const stopping: StatusState = { ...start, activity: { stopping: "Ctrl-C again ends it at once" } };
+  const state = statusAfter(stopping, { type: "text", text: "a" }, 1000);
+  expect(renderStatus(state, 4000, 80)).toBe("codex · 3 s · stopping; Ctrl-C again ends it at once");
 });
 
 test.each([
