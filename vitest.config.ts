@@ -16,6 +16,8 @@ export default defineConfig({
           name: "chaos",
           include: ["test/chaos/**/*.test.ts"],
           globalSetup: ["test/chaos/global-setup.ts"],
+          // Each file watches what its process holds, and keeps both cores busy.
+          maxWorkers: 1,
         },
       },
       {

@@ -2,16 +2,17 @@
  * Months of use in small: many turns through one supervisor, over agents that answer, fail, are cancelled, ignore that,
  * and die. Looks at what the process holds whenever nothing runs.
  */
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Backend } from "../src/acp/ports.ts";
-import { descendantsOf } from "../src/acp/processes.ts";
 import type { RuntimeSpec } from "../src/acp/runtime-binding.ts";
 import { createRuntime } from "../src/acp/runtime.ts";
 import { createSupervisor } from "../src/acp/supervisor.ts";
 import type { Supervisor } from "../src/acp/supervisor.ts";
 import { backendFor } from "../src/backends/registry.ts";
+import { heldWhenQuiet } from "../test/chaos/held.ts";
+import type { Held } from "../test/chaos/held.ts";
 import type { Action, Scenario } from "../test/fixtures/agents/scenario.ts";
 import {
   agentCommand,
@@ -26,18 +27,16 @@ import {
 } from "../test/fixtures/agents/scenario.ts";
 
 /** What the process holds after a garbage collection. */
-export interface Held {
+export interface Look extends Held {
   /** Turns so far. */
   readonly turns: number;
   readonly residentMib: number;
   readonly heapMib: number;
-  readonly descriptors: number;
-  readonly children: number;
 }
 
 export interface Soaked {
   /** Once before the first agent, after every `lookEvery` turns, and once when all agents have ended. */
-  readonly held: readonly Held[];
+  readonly looks: readonly Look[];
   /** How many turns ended how. */
   readonly outcomes: ReadonlyMap<string, number>;
   /** Agents that were started. */
@@ -84,7 +83,7 @@ export async function soak({ turns, lookEvery }: { turns: number; lookEvery: num
     keepAliveMs: KEEP_ALIVE_MS,
   });
   const specs = Array.from({ length: AGENTS }, (_, index) => specOf(index));
-  const held = [look(0)];
+  const looks = [await look(0)];
   let next = 0;
   for (let done = 0; done < turns; done += lookEvery) {
     let left = lookEvery;
@@ -97,11 +96,11 @@ export async function soak({ turns, lookEvery }: { turns: number; lookEvery: num
     );
     // One that died last is started again, so that every look sees as many.
     await Promise.all(specs.map(async (spec) => (await supervisor.acquire(spec)).release()));
-    held.push(look(done + lookEvery));
+    looks.push(await look(done + lookEvery));
   }
   await supervisor.stop();
-  held.push(look(turns));
-  return { held, outcomes, starts };
+  looks.push(await look(turns));
+  return { looks, outcomes, starts };
 }
 
 const refuse = async () => ({ action: "select", optionId: "r", denied: true }) as const;
@@ -149,18 +148,18 @@ async function runLane(
 const BYTES_PER_MIB = 1024 * 1024;
 let collect: (() => void) | undefined;
 
-function look(turns: number): Held {
+async function look(turns: number): Promise<Look> {
   if (collect === undefined) {
     setFlagsFromString("--expose-gc");
     collect = runInNewContext("gc");
   }
+  const held = await heldWhenQuiet();
   collect?.();
   const [, pages = "0"] = readFileSync("/proc/self/statm", "utf8").split(" ");
   return {
+    ...held,
     turns,
     residentMib: (Number(pages) * 4096) / BYTES_PER_MIB,
     heapMib: process.memoryUsage().heapUsed / BYTES_PER_MIB,
-    descriptors: readdirSync("/proc/self/fd").length,
-    children: descendantsOf(process.pid).length,
   };
 }

@@ -11,11 +11,11 @@ export const soakPart: Part = {
   onlyByName: true,
   async run(): Promise<Row[]> {
     const startedAt = performance.now();
-    const { held, outcomes, starts } = await soak({ turns: TURNS, lookEvery: LOOK_EVERY });
+    const { looks, outcomes, starts } = await soak({ turns: TURNS, lookEvery: LOOK_EVERY });
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     const counts = [...outcomes].map(([kind, count]) => `${count} ${kind}`).join(", ");
     console.log(`${counts}; ${starts} agents started; ${seconds} s\n`);
-    return held.map(({ turns, residentMib, heapMib, descriptors, children }) => ({
+    return looks.map(({ turns, residentMib, heapMib, descriptors, children }) => ({
       turns: String(turns),
       "resident MiB": residentMib.toFixed(0),
       "heap MiB": heapMib.toFixed(1),

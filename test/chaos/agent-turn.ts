@@ -144,7 +144,7 @@ export function drawAgentTurn(box: PieceBox, retries: number): AgentTurn {
   let emptyTries = 0;
   for (;;) {
     const pieces: Piece[] = [...drawPieces(box, { quiet: box.random.chance(0.3) })];
-    if (box.random.chance(0.08)) pieces.push(drawGrandchild(box));
+    if (box.random.chance(0.12)) pieces.push(drawGrandchild(box));
     const close = drawClose(box);
     const held = close.silent === true && box.random.chance(0.3) ? heldPermission(box) : undefined;
     if (held !== undefined) pieces.push(held);

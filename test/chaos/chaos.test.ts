@@ -4,17 +4,14 @@
  *   CHAOS_SEED=n CHAOS_TURNS=n npm run test:chaos      the same scenes again
  *   CHAOS_SEED=n CHAOS_SCENE=n npm run test:chaos      one of them alone
  */
-import { readdirSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import { descendantsOf } from "../../src/acp/processes.ts";
+import { heldWhenQuiet } from "./held.ts";
+import type { Held } from "./held.ts";
 import { playStorm } from "./storm.ts";
 import type { Storm } from "./storm.ts";
 
 const MAX_SEED = 2 ** 31 - 1;
 const DEFAULT_TURNS = 320;
-const LOOK_MS = 20;
-const SAME_LOOKS = 10;
 
 const seed = readNumber("CHAOS_SEED") ?? Math.floor(Math.random() * MAX_SEED);
 const turns = readNumber("CHAOS_TURNS") ?? DEFAULT_TURNS;
@@ -24,27 +21,6 @@ const uncaught: unknown[] = [];
 for (const event of ["uncaughtException", "unhandledRejection"] as const)
   process.on(event, (reason) => uncaught.push(reason));
 
-/** What the process holds, once nothing more closes by itself: pipes of a child go a little after it. */
-async function heldNow(): Promise<Held> {
-  let held = look();
-  for (let same = 0; same < SAME_LOOKS; same += 1) {
-    await delay(LOOK_MS);
-    const next = look();
-    if (next.descriptors !== held.descriptors || next.children !== held.children) same = 0;
-    held = next;
-  }
-  return held;
-}
-
-interface Held {
-  readonly descriptors: number;
-  readonly children: number;
-}
-
-function look(): Held {
-  return { descriptors: readdirSync("/proc/self/fd").length, children: descendantsOf(process.pid).length };
-}
-
 let before: Held;
 let storm: Storm;
 
@@ -52,7 +28,7 @@ beforeAll(async () => {
   console.log(`CHAOS_SEED=${seed} CHAOS_TURNS=${turns}`);
   // What the process opens once and keeps is open after the first turns.
   await playStorm({ seed: MAX_SEED - seed, turns: 4 });
-  before = await heldNow();
+  before = await heldWhenQuiet();
   storm = await playStorm({ seed, turns, ...(scene !== undefined && { scene }) });
   const endings = [...storm.endings].sort(([, one], [, other]) => other - one);
   console.log(
@@ -73,7 +49,7 @@ test("nothing was thrown that nobody caught", () => {
 });
 
 test("file descriptors and child processes are as many as before", async () => {
-  expect(await heldNow()).toEqual(before);
+  expect(await heldWhenQuiet()).toEqual(before);
 });
 
 function readNumber(name: string): number | undefined {

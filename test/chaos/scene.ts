@@ -214,7 +214,7 @@ function drawStart(box: PieceBox, prompts: NonNullable<Scenario["prompts"]>, lay
   has(0.1, "noisy", { raw: "Welcome!\n\n[1]\n", times: random.int(1, 200) });
   has(0.1, "stderr", { stderr: `${"e".repeat(1023)}\n`, times: random.int(1, 300) });
   const grandchild = drawGrandchild(box);
-  has(0.15, grandchild.name, ...grandchild.actions);
+  has(0.25, grandchild.name, ...grandchild.actions);
   const launcher = drawLauncher(random, JSON.stringify(prompts));
   if (launcher !== "none") story.push(`behind a launcher that ${launcher}`);
   const broken = random.chance(0.06) ? drawBrokenStart(random) : undefined;

@@ -73,9 +73,10 @@ export class Stage {
     }
   }
 
-  /** How many agents run. */
+  /** How many agents run. A process that one of them has just forked still looks like it. */
   get agents(): number {
-    return processesOf(this.folder).filter(VICTIMS.agent).length;
+    const agents = processesOf(this.folder).filter(VICTIMS.agent);
+    return agents.filter(({ parent }) => agents.every(({ pid }) => pid !== parent)).length;
   }
 
   /** The texts of the prompts that reached an agent, in order. */
