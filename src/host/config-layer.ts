@@ -4,19 +4,21 @@
  * and approves nothing where `approve` cannot be read. Values are never repeated in a warning: they may be secrets.
  */
 import type { z } from "zod";
+import { correctionOf } from "./config-fault.ts";
+import type { OnFault } from "./config-fault.ts";
 import { backendSchema, configSchema } from "./config-schema.ts";
 import type { ConfigLayer } from "./config-schema.ts";
 import { nearestName } from "./nearest-name.ts";
-import { UsageError } from "./usage-error.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 export type JsonObject = Record<string, unknown>;
 
-/** The file as warnings name it, and whether somebody else may have written it. */
+/** The file as warnings name it, whether somebody else may have written it, and who is told what cannot be repaired. */
 interface Origin {
   readonly where: string;
   readonly isProject: boolean;
+  readonly onFault: OnFault;
 }
 
 export interface LayerReading {
@@ -44,25 +46,25 @@ export function parseConfigText(text: string, where: string): { raw?: JsonObject
 }
 
 /**
- * Validates the content of a config file, repairing what can be repaired. Throws {@link UsageError} for an unusable
- * command or profile; a project file has no say in either, so there they are ignored like the rest.
+ * Validates the content of a config file, repairing what can be repaired. An unusable command or profile is a fault,
+ * left out when `onFault` returns; a project file has no say in either, so there they are ignored like the rest.
  */
-export function readConfigLayer(raw: JsonObject, { where, isProject }: Origin): LayerReading {
+export function readConfigLayer(raw: JsonObject, origin: Origin): LayerReading {
   const repaired = structuredClone(raw);
   const warnings: string[] = [];
   let parsed = configSchema.safeParse(repaired);
   // Every round removes or clamps each offending value, so it ends; a second one is rare.
   while (!parsed.success) {
     for (const issue of parsed.error.issues)
-      warnings.push(...repair(repaired, issue, { where, isProject }).map((text) => `${where}: ${text}`));
+      warnings.push(...repair(repaired, issue, origin).map((text) => `${origin.where}: ${text}`));
     parsed = configSchema.safeParse(repaired);
   }
   return { layer: parsed.data, warnings };
 }
 
-function repair(raw: JsonObject, issue: Issue, { where, isProject }: Origin): string[] {
+function repair(raw: JsonObject, issue: Issue, origin: Origin): string[] {
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => removeUnknown(raw, issue.path, key, { where, isProject }));
+    return issue.keys.flatMap((key) => removeUnknown(raw, issue.path, key, origin));
   if (issue.path[0] === "approve") {
     raw["approve"] = "none";
     return [`approve must be ${expected(issue)}, so nothing is approved by itself`];
@@ -73,8 +75,8 @@ function repair(raw: JsonObject, issue: Issue, { where, isProject }: Origin): st
     return ['gate must be "required" or absent, so it is required, and nothing is approved by itself'];
   }
   const path = settingPath(issue.path);
-  if (!isProject && issue.code !== "invalid_key" && decidesWhatStarts(path)) {
-    throw new UsageError(`${where}: ${dotted(path)} must be ${expected(issue)}`);
+  if (!origin.isProject && issue.code !== "invalid_key" && decidesWhatStarts(path)) {
+    return leaveOut(raw, path, `must be ${expected(issue)}`, origin);
   }
   const bound = issue.code === "too_small" ? issue.minimum : issue.code === "too_big" ? issue.maximum : undefined;
   if (bound !== undefined && typeof valueAt(raw, path) === "number") {
@@ -85,18 +87,31 @@ function repair(raw: JsonObject, issue: Issue, { where, isProject }: Origin): st
   return [`${dotted(path)} must be ${expected(issue)}, so it is ignored`];
 }
 
-function removeUnknown(raw: JsonObject, path: Path, key: string, { where, isProject }: Origin): string {
+function removeUnknown(raw: JsonObject, path: Path, key: string, origin: Origin): string[] {
   const known = knownNames(path);
   const near = nearestName(key, path.length === 0 ? [...known, ...SAFETY_WORDS] : known);
-  if (!isProject && path[0] === "backends" && near !== undefined && NEVER_GUESSED.has(near)) {
-    throw new UsageError(`${where}: ${dotted([...path, key])} is not a setting (did you mean "${near}"?)`);
+  if (!origin.isProject && path[0] === "backends" && near !== undefined && NEVER_GUESSED.has(near)) {
+    return leaveOut(raw, [...path, key], `is not a setting (did you mean "${near}"?)`, origin);
   }
   deleteAt(raw, [...path, key]);
   const hint = near !== undefined && known.includes(near) ? ` (did you mean "${near}"?)` : "";
   const text = `${dotted([...path, key])} is not a setting${hint}, so it is ignored`;
-  if (path.length > 0 || near === undefined || !SAFETY_WORDS.includes(near)) return text;
+  if (path.length > 0 || near === undefined || !SAFETY_WORDS.includes(near)) return [text];
   raw["approve"] = "none";
-  return `${text}, and nothing is approved by itself`;
+  return [`${text}, and nothing is approved by itself`];
+}
+
+/** Needs no warning besides what `onFault` makes of it. */
+function leaveOut(raw: JsonObject, path: Path, problem: string, { where, onFault }: Origin): string[] {
+  const [, backend] = path;
+  onFault({
+    where,
+    sentence: `${where}: ${dotted(path)} ${problem}`,
+    fix: correctionOf(where),
+    ...(backend !== undefined && { backend: String(backend) }),
+  });
+  deleteAt(raw, path);
+  return [];
 }
 
 function knownNames(path: Path): string[] {

@@ -2,6 +2,8 @@
 import { backendNames, isBuiltIn } from "./backend-names.ts";
 import { DEFAULT_BACKEND_SETTINGS, DEFAULT_CONFIG } from "./config-defaults.ts";
 import type { BackendSettings, Config } from "./config-defaults.ts";
+import { isSpoilt } from "./config-fault.ts";
+import type { ConfigFault, OnFault } from "./config-fault.ts";
 import { dotted, parseConfigText, readConfigLayer } from "./config-layer.ts";
 import type { LayerReading } from "./config-layer.ts";
 import { keepTightening } from "./config-project.ts";
@@ -9,25 +11,40 @@ import type { ConfigLayer } from "./config-schema.ts";
 import type { ConfigSource } from "./config.ts";
 import { nearestName } from "./nearest-name.ts";
 
-/** The merged configuration and what there is to say about it. Throws UsageError, see `config-layer.ts`. */
-export function mergeSources(sources: readonly ConfigSource[]): { config: Config; warnings: readonly string[] } {
+/** The merged configuration and what there is to say about it; for `onFault` see `config-layer.ts`. */
+export function mergeSources(
+  sources: readonly ConfigSource[],
+  onFault: OnFault,
+): { config: Config; warnings: readonly string[] } {
   let config = DEFAULT_CONFIG;
   const warnings: string[] = [];
+  const faults: ConfigFault[] = [];
+  const layers: NamedLayer[] = [];
+  const noteFault = (fault: ConfigFault): void => {
+    onFault(fault);
+    faults.push(fault);
+  };
   for (const source of sources) {
-    const reading = readSource(source, config);
+    const reading = readSource(source, config, noteFault);
     config = overlay(config, reading.layer);
     warnings.push(...reading.warnings);
+    layers.push({ where: source.where, layer: reading.layer });
   }
-  const checked = checkBackendNames(config);
+  const checked = checkBackendNames(config, layers, faults);
   return { config: checked.config, warnings: [...warnings, ...checked.warnings] };
 }
 
-function readSource({ where, isProject, text }: ConfigSource, base: Config): LayerReading {
+interface NamedLayer {
+  readonly where: string;
+  readonly layer: ConfigLayer;
+}
+
+function readSource({ where, isProject, text }: ConfigSource, base: Config, onFault: OnFault): LayerReading {
   if (text === undefined)
     return unreadable(`${where} cannot be read: it is ignored, and nothing is approved by itself`);
   const { raw, warning } = parseConfigText(text, where);
   if (raw === undefined) return unreadable(warning ?? where);
-  const reading = readDeep(() => readConfigLayer(raw, { where, isProject }));
+  const reading = readDeep(() => readConfigLayer(raw, { where, isProject, onFault }));
   if (reading === undefined)
     return unreadable(`${where} is nested too deeply: it is ignored, and nothing is approved by itself`);
   return isProject ? keepTightening(reading, base, where) : reading;
@@ -74,23 +91,32 @@ function overlayBackend(
   return { ...base, ...settings, env: { ...base.env, ...settings.env } };
 }
 
-/** Names that lead nowhere are said now, with the name that was meant, instead of when they are used. */
-function checkBackendNames(config: Config): { config: Config; warnings: string[] } {
+/** Names that lead nowhere are said now, with the name that was meant, instead of when they are used; a fault is said already. */
+function checkBackendNames(
+  config: Config,
+  layers: readonly NamedLayer[],
+  faults: readonly ConfigFault[],
+): { config: Config; warnings: string[] } {
   const isUsable = (name: string) => isBuiltIn(name) || config.backends[name]?.command !== undefined;
   const names = backendNames(config).filter(isUsable);
-  const hint = (name: string) => {
+  const warn = (name: string, problem: string, isFrom: (layer: ConfigLayer) => boolean) => {
     const near = nearestName(name, names);
-    return near === undefined ? "" : ` (did you mean "${near}"?)`;
+    const hint = near === undefined ? "" : ` (did you mean "${near}"?)`;
+    const where = layers.findLast(({ layer }) => isFrom(layer))?.where ?? "";
+    return `${where}: ${problem}${hint}, so it is ignored`;
   };
   const warnings = Object.keys(config.backends)
-    .filter((name) => !isUsable(name))
-    .map((name) => `${dotted(["backends", name])} has no command${hint(name)}, so it is ignored`);
+    .filter((name) => !isUsable(name) && !isSpoilt(name, faults))
+    .map((name) =>
+      warn(name, `${dotted(["backends", name])} has no command`, ({ backends = {} }) => Object.hasOwn(backends, name)),
+    );
   const { defaultBackend, ...rest } = config;
   const backends = Object.fromEntries(Object.entries(config.backends).filter(([name]) => isUsable(name)));
   if (defaultBackend === undefined || names.includes(defaultBackend))
     return { config: { ...config, backends }, warnings };
-  warnings.push(
-    `defaultBackend names no backend: ${dotted([defaultBackend])}${hint(defaultBackend)}, so it is ignored`,
-  );
+  if (!isSpoilt(defaultBackend, faults)) {
+    const problem = `defaultBackend names no backend: ${dotted([defaultBackend])}`;
+    warnings.push(warn(defaultBackend, problem, (layer) => layer.defaultBackend !== undefined));
+  }
   return { config: { ...rest, backends }, warnings };
 }

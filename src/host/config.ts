@@ -7,9 +7,10 @@ import { dirname, join, resolve } from "node:path";
 import { cleanLine } from "../errors/redact.ts";
 import { DEFAULT_CONFIG } from "./config-defaults.ts";
 import type { Config } from "./config-defaults.ts";
+import { refuse } from "./config-fault.ts";
+import type { ConfigFault, OnFault } from "./config-fault.ts";
 import { ostlerPaths, shortPath } from "./paths.ts";
 import { systemCode } from "./system-code.ts";
-import { UsageError } from "./usage-error.ts";
 
 export { backendSettings } from "./config-defaults.ts";
 
@@ -36,22 +37,44 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
 /** A warning names folders and keys, which are somebody's text. */
 const MAX_WARNING_CHARS = 1000;
 
-/**
- * Reads and merges every config file. Throws {@link UsageError} when `configFile` cannot be read or when a backend's
- * command or profile is unusable.
- */
-export async function loadConfig(options: {
+/** A configuration of which the parts at fault are left out. */
+export interface DiagnosedConfig extends LoadedConfig {
+  readonly faults: readonly ConfigFault[];
+}
+
+interface LoadOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   /** `--config`. */
   readonly configFile?: string;
   /** Gives up reading it. */
   readonly signal?: AbortSignal | undefined;
-}): Promise<LoadedConfig> {
-  const sources = await findSources(options);
+}
+
+/**
+ * Reads and merges every config file. Throws UsageError when `configFile` cannot be read or when a backend's command or
+ * profile is unusable.
+ */
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  return load(options, refuse);
+}
+
+/** The same for somebody who wants to know what is wrong: with a fault nothing is approved by itself. */
+export async function diagnoseConfig(options: LoadOptions): Promise<DiagnosedConfig> {
+  const faults = new Map<string, ConfigFault>();
+  const loaded = await load(options, (fault) => {
+    const sentence = cleanLine(fault.sentence, MAX_WARNING_CHARS);
+    faults.set(sentence, { ...fault, sentence });
+  });
+  const config: Config = faults.size === 0 ? loaded.config : { ...loaded.config, approve: "none" };
+  return { ...loaded, config, faults: [...faults.values()] };
+}
+
+async function load(options: LoadOptions, onFault: OnFault): Promise<LoadedConfig> {
+  const sources = await findSources(options, onFault);
   if (sources.length === 0) return { config: DEFAULT_CONFIG, warnings: [], sources: [] };
   const { mergeSources } = await import("./config-merge.ts");
-  const { config, warnings } = mergeSources(sources);
+  const { config, warnings } = mergeSources(sources, onFault);
   return {
     config,
     warnings: warnings.map((warning) => cleanLine(warning, MAX_WARNING_CHARS)),
@@ -59,12 +82,7 @@ export async function loadConfig(options: {
   };
 }
 
-async function findSources({
-  cwd,
-  env,
-  configFile,
-  signal,
-}: Parameters<typeof loadConfig>[0]): Promise<ConfigSource[]> {
+async function findSources({ cwd, env, configFile, signal }: LoadOptions, onFault: OnFault): Promise<ConfigSource[]> {
   const user = ostlerPaths(env).configFile;
   const source = (file: string, isProject: boolean) => ({
     file,
@@ -75,8 +93,9 @@ async function findSources({
   const found = [];
   if (exists(user)) found.push(source(user, false));
   for (const file of projectFiles(cwd)) if (file !== user) found.push(source(file, true));
-  if (configFile !== undefined) found.push(await explicitSource(resolve(cwd, configFile), env, signal));
-  return found;
+  if (configFile === undefined) return found;
+  const explicit = await readExplicit(resolve(cwd, configFile), env, { signal, onFault });
+  return explicit === undefined ? found : [...found, explicit];
 }
 
 /** `.ostler.json` in the working folder and every folder above it, the outermost first. */
@@ -96,19 +115,23 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /** `--config` was asked for by name, so a file that is not there is a mistake, and a pipe (`<(...)`) is fine. */
-async function explicitSource(
+async function readExplicit(
   file: string,
   env: NodeJS.ProcessEnv,
-  signal: AbortSignal | undefined,
-): Promise<ConfigSource> {
+  { signal, onFault }: { readonly signal: AbortSignal | undefined; readonly onFault: OnFault },
+): Promise<ConfigSource | undefined> {
+  const where = shortPath(file, env);
   try {
     const { readBounded } = await import("./read-bounded.ts");
     const text = (await readBounded(file, { maxBytes: MAX_CONFIG_BYTES, signal })).toString();
-    return { file, where: shortPath(file, env), isProject: false, text };
-  } catch (error) {
-    const code = systemCode(error);
+    return { file, where, isProject: false, text };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const code = systemCode(cause);
     const why = PROBLEMS[code] ?? `cannot be read (${code})`;
-    throw new UsageError(`The config file ${shortPath(file, env)} ${why}`, { cause: error });
+    const sentence = `The config file ${where} ${why}`;
+    onFault({ where, sentence, fix: "Name a file that can be read: --config FILE", cause });
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 /** What keeps an agent from working: data for `ostler doctor` and `ostler backends`. It names variables, never values. */
 import { backendNames, checkBackendName } from "./backend-names.ts";
+import { correctionOf, isSpoilt } from "./config-fault.ts";
 import { fine, remark, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { inspectBackend } from "./inspect-backend.ts";
@@ -22,9 +23,10 @@ export interface DoctorReport {
 
 /** Looks at everything that can be looked at without a prompt. Throws UsageError for an unknown `only`, and the reason of the signal. */
 export async function inspectBackends(options: InspectOptions): Promise<DoctorReport> {
-  const { loaded, only, signal } = options;
-  if (only !== undefined) checkBackendName(loaded.config, only);
-  const names = only === undefined ? backendNames(loaded.config) : [only];
+  const { loaded, faults = [], only, signal } = options;
+  // A name whose settings are at fault may be left without any.
+  if (only !== undefined && !isSpoilt(only, faults)) checkBackendName(loaded.config, only);
+  const names = backendNames(loaded.config).filter((name) => only === undefined || name === only);
   const machine = await inspectMachine(options);
   const backends: BackendReport[] = [];
   // One after the other: agents are heavy, and a report in which two starve each other says nothing.
@@ -41,16 +43,28 @@ export async function inspectBackends(options: InspectOptions): Promise<DoctorRe
   return { ok, findings, config: { sources: loaded.sources }, backends };
 }
 
-async function inspectMachine({ loaded, env, smoke = false }: InspectOptions): Promise<Finding[]> {
+async function inspectMachine(options: InspectOptions): Promise<Finding[]> {
+  const { env, smoke = false } = options;
   const paths = ostlerPaths(env);
-  const { sources, warnings } = loaded;
-  const files = sources.map((file) => shortPath(file, env)).join(", ");
   return [
     inspectOwnNode(),
     inspectStateFolder(paths, { env, tries: smoke }),
     ...(await inspectStore(paths, env)),
     ...inspectLeftovers(paths),
-    fine("config", sources.length === 0 ? "defaults, no file" : files),
-    ...warnings.map((warning) => remark("config", warning, `Correct it there: docs/config.md lists every key`)),
+    ...inspectConfig(options),
   ];
+}
+
+/** File by file. */
+function inspectConfig({ loaded, faults = [], env }: InspectOptions): Finding[] {
+  const files = loaded.sources.map((file) => shortPath(file, env));
+  const found = [
+    ...faults.map(({ sentence, fix }) => wrong("config", sentence, fix)),
+    ...loaded.warnings.map((warning) => {
+      const file = files.findLast((name) => warning.startsWith(`${name}:`) || warning.startsWith(`${name} `));
+      return remark("config", warning, correctionOf(file ?? "the configuration"));
+    }),
+  ];
+  const whole = fine("config", files.length === 0 ? "defaults, no file" : files.join(", "));
+  return [...(faults.length > 0 ? [] : [whole]), ...Map.groupBy(found, ({ fix }) => fix).values()].flat();
 }

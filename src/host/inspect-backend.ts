@@ -6,10 +6,12 @@ import { backendFor } from "../backends/registry.ts";
 import { isBuiltIn } from "./backend-names.ts";
 import { backendSettings } from "./config-defaults.ts";
 import type { BackendSettings } from "./config-defaults.ts";
+import { isSpoilt } from "./config-fault.ts";
+import type { ConfigFault } from "./config-fault.ts";
 import type { LoadedConfig } from "./config.ts";
 import { findCodexAllowance } from "./codex-allowances.ts";
 import { childEnvironment } from "./environment.ts";
-import { fine } from "./finding.ts";
+import { fine, remark } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { inspectAdapter } from "./inspect-adapter.ts";
 import { inspectGate } from "./inspect-gate.ts";
@@ -29,6 +31,8 @@ import { TESTED_ADAPTERS } from "./tested-adapters.ts";
 
 export interface InspectOptions {
   readonly loaded: LoadedConfig;
+  /** What was left out of it; a backend whose settings that may have been is not started. */
+  readonly faults?: readonly ConfigFault[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   /** One backend instead of all. */
@@ -139,7 +143,7 @@ async function inspectTarget(
   options: InspectOptions,
 ): Promise<{ readonly findings: readonly Finding[]; readonly version?: string }> {
   const { name, backend, settings, environments, where, found, at, program } = target;
-  const { loaded, env, cwd, smoke = false, signal } = options;
+  const { loaded, faults = [], env, cwd, smoke = false, signal } = options;
   const paths = ostlerPaths(env);
   const whenStopped = signal === undefined ? {} : { signal };
   const install = installCommand(name);
@@ -180,21 +184,34 @@ async function inspectTarget(
     where,
   });
   const parks = inspectPark(name, { restart: loaded.config.restart, at, found, cwd, paths });
-  const isStarted = smoke && gate.ok && parks.length === 0;
+  // A trial start is no crash that counts, so a repair can be tried before the backend is resumed.
+  const spoilt = isSpoilt(name, faults);
+  const isStarted = smoke && gate.ok && !spoilt;
   const start = isStarted
-    ? await startOnce(name, { loaded, env, cwd, ...whenStopped, ...timeoutOf(options) })
+    ? await startOnce(name, { loaded, env, cwd, label, ...whenStopped, ...timeoutOf(options) })
     : undefined;
   const loginFix = loginCommand(profile, { command: found, at, loginHint, cwd, env });
   const hints = readLoginHints(profile, environments.ask);
   if (name !== "demo") findings.push(...inspectLogin({ profile, label, hints, start, fix: loginFix }));
   const isGateTold = start?.failure?.kind === "gate";
-  findings.push(...(isGateTold ? [] : [gate]), ...parks);
+  if (!isGateTold) findings.push(gate);
   if (start !== undefined) {
     const started = [found.file, ...found.args];
     findings.push(
-      ...inspectStart(start, { name, isConfigured: command !== undefined, where, command: started, loginFix, env }),
+      ...inspectStart(start, {
+        name,
+        isConfigured: command !== undefined,
+        isParked: parks.length > 0,
+        where,
+        command: started,
+        loginFix,
+        env,
+      }),
     );
   }
+  if (smoke && spoilt) findings.push(remark("start", "Not started: its settings cannot be used as they are"));
+  // Last, for a backend is resumed when everything else is mended.
+  findings.push(...parks);
   return { findings, ...known };
 }
 

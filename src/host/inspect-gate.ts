@@ -31,8 +31,7 @@ export function inspectGate({ backend, args, mode, isRequired, allowance, where 
       );
     }
     case "unknown":
-      if (!isRequired) return fine("gate", "nobody knows whether it asks before it acts");
-      return wrong(
+      return judge(
         "gate",
         `Nobody knows whether it asks before it acts${refused}`,
         `Set ${where("profile")} to claude, codex or kiro if it is one of them`,

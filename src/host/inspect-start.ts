@@ -1,5 +1,7 @@
 /** Starts an agent for real and opens a session, without a prompt: the smoke test of `ostler doctor`. */
+import { startError } from "../acp/death.ts";
 import { isObject } from "../acp/frames.ts";
+import { plainVerdict } from "../acp/make-failure.ts";
 import type { WireEntry } from "../acp/ports.ts";
 import { AcpError } from "../errors/acp-error.ts";
 import type { Failure, FailureKind } from "../errors/failure.ts";
@@ -31,8 +33,8 @@ const MAX_SAID_CHARS = 2000;
 const MAX_STDERR_LINES = 40;
 
 /**
- * Starts the backend, opens a session and ends everything again. The handshake and the session get `timeoutS` each
- * (default: as configured, at most 20), all of it twice that. Rejects with the reason of the signal when that aborts.
+ * Starts the backend, opens a session and ends everything again. The handshake and the session get `timeoutS` together
+ * (default: 20, and each no more than is configured). Rejects with the reason of the signal when that aborts.
  */
 export async function startOnce(
   backend: string,
@@ -40,11 +42,13 @@ export async function startOnce(
     readonly loaded: LoadedConfig;
     readonly env: NodeJS.ProcessEnv;
     readonly cwd: string;
+    /** Of the agent, for sentences. */
+    readonly label: string;
     readonly timeoutS?: number;
     readonly signal?: AbortSignal;
   },
 ): Promise<StartReport> {
-  const { loaded, env, cwd, signal } = options;
+  const { loaded, env, cwd, label, signal } = options;
   const { timeouts } = loaded.config;
   const limitS = options.timeoutS ?? DEFAULT_TIMEOUT_S;
   const seconds = (configured: number): number => options.timeoutS ?? Math.min(configured, limitS);
@@ -52,9 +56,10 @@ export async function startOnce(
   const config = { ...loaded.config, timeouts: bounded };
   const host = await createHost({ loaded: { ...loaded, config }, env, cwd, countsCrashes: false });
   const heard = new Heard();
-  const overall = AbortSignal.timeout(2 * limitS * 1000);
+  const overall = AbortSignal.timeout(limitS * 1000);
   const either = AbortSignal.any([overall, ...(signal === undefined ? [] : [signal])]);
   let authMethods: readonly string[] = [];
+  let isReady = false;
   try {
     const { runtime, settings } = await host.openRuntime({
       backend,
@@ -62,14 +67,15 @@ export async function startOnce(
       tap: (entry) => heard.hear(entry),
     });
     authMethods = runtime.authMethods.map(({ id }) => id);
+    isReady = true;
     const { model, mode } = settings;
     const wishes = { ...(model !== undefined && { model }), ...(mode !== undefined && { mode }) };
     await runtime.openSession({ cwd, ...wishes, signal: either });
     return { opened: true, authMethods, ...heard.report() };
-  } catch (error) {
+  } catch (thrown) {
     signal?.throwIfAborted();
-    const problem = overall.aborted ? `It was not ready within ${2 * limitS} s` : sentenceOf(error);
-    return { opened: false, authMethods, problem, ...failureOf(error), ...heard.report() };
+    const error = overall.aborted ? lateError(label, { isReady, limitS }, thrown) : thrown;
+    return { opened: false, authMethods, problem: sentenceOf(error), ...failureOf(error), ...heard.report() };
   } finally {
     await host.close();
   }
@@ -81,6 +87,7 @@ export function inspectStart(
   facts: {
     readonly name: string;
     readonly isConfigured: boolean;
+    readonly isParked: boolean;
     readonly where: (key: string) => string;
     readonly command: readonly string[];
     /** See `loginCommand`. */
@@ -88,7 +95,10 @@ export function inspectStart(
     readonly env: NodeJS.ProcessEnv;
   },
 ): Finding[] {
-  if (start.opened) return [fine("start", "starts and opens a session")];
+  if (start.opened) {
+    const then = facts.isParked ? ", so it can be resumed" : "";
+    return [fine("start", `starts and opens a session${then}`)];
+  }
   const { failure, said, problem = "" } = start;
   if (failure?.kind === "auth") return [];
   const check = failure?.kind === "gate" ? "gate" : "start";
@@ -151,6 +161,17 @@ function readAuthStatus(frame: unknown): StartReport["authStatus"] {
   if (!isObject(status) || typeof status["kind"] !== "string") return undefined;
   const label = typeof status["label"] === "string" ? status["label"] : status["kind"];
   return { kind: status["kind"], label: cleanLine(label, MAX_SENTENCE_CHARS) };
+}
+
+/** The kinds are those of a deadline of the handshake or of the session alone. */
+function lateError(
+  label: string,
+  { isReady, limitS }: { readonly isReady: boolean; readonly limitS: number },
+  cause: unknown,
+): Error {
+  const title = `${label} ${isReady ? "opened no session" : "did not speak ACP"} within ${limitS} s`;
+  const verdict = plainVerdict(isReady ? "timeout" : "protocol", "request-deadline");
+  return startError({ verdict, source: "timeout", title }, cause);
 }
 
 function sentenceOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DEFAULT_CONFIG } from "../../src/host/config-defaults.ts";
-import { backendSettings, loadConfig } from "../../src/host/config.ts";
+import { backendSettings, diagnoseConfig, loadConfig } from "../../src/host/config.ts";
 import { UsageError } from "../../src/host/usage-error.ts";
 
 let home: string;
@@ -345,6 +345,34 @@ test.each([
   const error = await load().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UsageError);
   expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(says) });
+});
+
+test("a diagnosis leaves out what would be refused, says it once, and approves nothing by itself", async () => {
+  write(user, {
+    approve: "all",
+    retry: { retries: 1 },
+    backends: { m: { command: [1, 2] }, codex: { profile: "gpt", model: "big" } },
+  });
+  const { config, warnings, faults } = await diagnoseConfig({ cwd: home, env: { HOME: home } });
+  expect(config).toMatchObject({ approve: "none", retry: { retries: 1 }, backends: { codex: { model: "big" } } });
+  expect(Object.keys(config.backends)).toEqual(["codex"]);
+  expect(config.backends["codex"]).not.toHaveProperty("profile");
+  expect({ warnings, faults: faults.map(({ sentence, backend }) => ({ sentence, backend })) }).toEqual({
+    warnings: [],
+    faults: [
+      { sentence: "~/.config/ostler/config.json: backends.m.command must be text", backend: "m" },
+      {
+        sentence: "~/.config/ostler/config.json: backends.codex.profile must be one of kiro, codex, claude, generic",
+        backend: "codex",
+      },
+    ],
+  });
+});
+
+test("a diagnosis of what is fine changes nothing", async () => {
+  write(user, { approve: "all" });
+  const options = { cwd: home, env: { HOME: home } };
+  expect(await diagnoseConfig(options)).toEqual({ ...(await loadConfig(options)), faults: [] });
 });
 
 test.each([

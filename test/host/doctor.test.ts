@@ -166,7 +166,7 @@ test("the configuration's files and warnings are part of the report", async () =
     check: "config",
     ok: true,
     problem: "~/ostler/config.json: colour is not a setting, so it is ignored",
-    fix: "Correct it there: docs/config.md lists every key",
+    fix: "Correct ~/ostler/config.json; docs/config.md lists every key",
   });
 });
 

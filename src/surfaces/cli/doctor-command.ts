@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { EXIT } from "../../errors/kinds.ts";
 import { stripControls } from "../../errors/redact.ts";
-import { loadConfig } from "../../host/config.ts";
+import { diagnoseConfig } from "../../host/config.ts";
 import { inspectBackends } from "../../host/doctor.ts";
 import type { DoctorReport } from "../../host/doctor.ts";
 import type { Check, Finding } from "../../host/finding.ts";
@@ -38,10 +38,10 @@ export async function doctor(argv: readonly string[], io: Io): Promise<number> {
 async function inspect(options: DoctorOptions, io: Io, signal: AbortSignal): Promise<DoctorReport> {
   const { cwd, env } = io;
   const configFile = options.config === undefined ? {} : { configFile: resolve(cwd, options.config) };
-  const loaded = await loadConfig({ cwd, env, signal, ...configFile });
+  const { faults, ...loaded } = await diagnoseConfig({ cwd, env, signal, ...configFile });
   const only = options.backend === undefined ? {} : { only: options.backend };
   const timeout = options.timeout === undefined ? {} : { timeoutS: options.timeout };
-  return inspectBackends({ loaded, env, cwd, smoke: options.smoke, signal, ...only, ...timeout });
+  return inspectBackends({ loaded, faults, env, cwd, smoke: options.smoke, signal, ...only, ...timeout });
 }
 
 /** The report as lines: a mark, what was looked at, what was found, and below a problem what mends it. */
@@ -49,10 +49,7 @@ export function renderDoctor(
   { findings, backends }: Pick<DoctorReport, "findings" | "backends">,
   { verbose }: { readonly verbose: boolean },
 ): string[] {
-  return [
-    ...findings.flatMap((finding) => renderFinding(finding, verbose)),
-    ...backends.flatMap((report) => renderBackend(report, verbose)),
-  ];
+  return [...renderFindings(findings, verbose), ...backends.flatMap((report) => renderBackend(report, verbose))];
 }
 
 function renderBackend(report: BackendReport, verbose: boolean): string[] {
@@ -61,7 +58,7 @@ function renderBackend(report: BackendReport, verbose: boolean): string[] {
     ...(searched === undefined ? [] : ["  searched:", ...searched.map((folder) => `    ${folder}`)]),
     ...(report.status === "found" ? ["  gets the variables:", `    ${environment.join(" ")}`] : []),
   ];
-  const lines = findings.flatMap((finding) => renderFinding(finding, verbose)).map((line) => `  ${line}`);
+  const lines = renderFindings(findings, verbose).map((line) => `  ${line}`);
   return ["", `${label} (${backend})`, ...lines, ...(verbose ? details : [])];
 }
 
@@ -74,6 +71,14 @@ const NAMES: Partial<Record<Check, string>> = {
   login: "login: ",
 };
 const SAID_LINES = 3;
+
+/** What mends several problems in a row stands below the last of them. */
+function renderFindings(findings: readonly Finding[], verbose: boolean): string[] {
+  return findings.flatMap(({ fix, ...finding }, index) => {
+    const isSaidBelow = fix === undefined || fix === findings[index + 1]?.fix;
+    return renderFinding(isSaidBelow ? finding : { ...finding, fix }, verbose);
+  });
+}
 
 function renderFinding({ check, ok, note, problem, fix, said }: Finding, verbose: boolean): string[] {
   if (problem === undefined) return [`✓ ${NAMES[check] ?? ""}${note ?? check}`];

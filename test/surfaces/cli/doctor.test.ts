@@ -423,7 +423,26 @@ const START_ROWS: Row[] = [
         .keys()
         .adapter("codex", { scenario: { on: { "session/new": [[]] } } }),
     argv: [...codex, "--smoke", "--timeout", "1"],
-    says: ["✗ Codex: session/new was not answered within 1 s", "→ ostler doctor -b codex --smoke --timeout 120"],
+    says: ["✗ Codex opened no session within 1 s", "→ ostler doctor -b codex --smoke --timeout 120"],
+    never: ["2 s"],
+  },
+  {
+    from: "a slow handshake and a slow session: the bound is one for both",
+    world: (world) =>
+      world
+        .node()
+        .keys()
+        .adapter("codex", {
+          scenario: {
+            on: {
+              initialize: [[{ delayMs: 1200 }, { default: true }]],
+              "session/new": [[{ delayMs: 1200 }, { default: true }]],
+            },
+          },
+        }),
+    argv: [...codex, "--smoke", "--timeout", "2"],
+    says: ["✗ Codex opened no session within 2 s"],
+    never: ["4 s", "opens a session"],
   },
   {
     from: "a session that codex refuses for a reason of its own (an auth.json that it cannot use)",
@@ -503,6 +522,17 @@ const GATE_ROWS: Row[] = [
       "✗ Nobody knows whether it asks before it acts; gate: required refuses it",
       "→ Set backends.mine.profile in ~/ostler/config.json to claude, codex or kiro if it is one of them",
     ],
+  },
+  {
+    from: "the same where it is not: it works, and is told",
+    world: (world) => world.program("mine").config({ backends: { mine: { command: ["mine"] } } }),
+    argv: ["-b", "mine"],
+    says: [
+      "! Nobody knows whether it asks before it acts",
+      "→ Set backends.mine.profile in ~/ostler/config.json to claude, codex or kiro if it is one of them",
+    ],
+    never: ["✗", "✓ nobody", "refuses"],
+    exitCode: 0,
   },
   {
     from: "a mode that the agent does not tell, which shows at the session",
@@ -600,20 +630,45 @@ const STATE_ROWS: Row[] = [
   },
 ];
 
+const NO_ROOM = { title: "Codex exited with code 1: no room", stderr: "starting\nno room" };
+
 const CRASH_ROWS: Row[] = [
   {
-    from: "five crashes within a minute: it is not started, and what it said is told",
-    world: (world) => {
-      healthy(world);
-      return world.crashes("codex", 5, { title: "Codex exited with code 1: no room", stderr: "starting\nno room" });
-    },
-    argv: smoke,
+    from: "five crashes within a minute: it is not started any more, and what it said is told",
+    world: (world) => healthy(world).crashes("codex", 5, NO_ROOM),
+    argv: codex,
     says: [
       "✗ Parked after 5 crashes within 60 s: Codex exited with code 1: no room",
       "| starting",
       "→ ostler backends resume codex",
     ],
     never: ["opens a session"],
+  },
+  {
+    from: "parked, and repaired since: a trial start shows it, and it stays parked",
+    world: (world) => healthy(world).crashes("codex", 5, NO_ROOM),
+    argv: smoke,
+    says: [
+      "✓ starts and opens a session, so it can be resumed",
+      "✗ Parked after 5 crashes within 60 s: Codex exited with code 1: no room",
+      "→ ostler backends resume codex",
+    ],
+  },
+  {
+    from: "parked, and not repaired: what keeps it from starting comes first",
+    world: (world) =>
+      world
+        .node()
+        .keys()
+        .adapter("codex", { scenario: { start: [{ stderr: "no room yet\n" }, { exit: 1 }] } })
+        .crashes("codex", 5, NO_ROOM),
+    argv: smoke,
+    says: [
+      "✗ Codex exited with code 1: no room yet",
+      "✗ Parked after 5 crashes within 60 s: Codex exited with code 1: no room",
+      "→ ostler backends resume codex",
+    ],
+    never: ["opens a session", "resumed"],
   },
   {
     from: "four crashes are no reason",
@@ -637,6 +692,100 @@ const CRASH_ROWS: Row[] = [
       healthy(world).folder("ostler/state", 0o700).file(`ostler/state/leases/${thisSystem()}/999999-1/7.json`, "{}"),
     argv: codex,
     says: ["! An agent was left by an Ostler that was killed; the next ask ends what is left"],
+    never: ["✗"],
+    exitCode: 0,
+  },
+];
+
+const CORRECT = "→ Correct ~/ostler/config.json; docs/config.md lists every key";
+const NOT_STARTED = "! Not started: its settings cannot be used as they are";
+
+const CONFIG_ROWS: Row[] = [
+  {
+    from: "a command that is no list: the rest is looked at",
+    world: (world) => healthy(world).config({ defaultBackend: "m", backends: { m: { command: "notalist" } } }),
+    argv: ["--smoke", "--timeout", "10"],
+    says: [
+      "✗ ~/ostler/config.json: backends.m.command must be a list of texts",
+      CORRECT,
+      "Codex (codex)",
+      "✓ starts and opens a session",
+      "Demo (demo)",
+      "✓ starts and opens a session",
+    ],
+    never: ["has no command", "names no backend", "✓ configuration", NOT_STARTED, "(m)"],
+  },
+  {
+    from: "the same, asked about by its name",
+    world: (world) => healthy(world).config({ backends: { m: { command: "notalist" } } }),
+    argv: ["-b", "m"],
+    says: ["✗ ~/ostler/config.json: backends.m.command must be a list of texts", CORRECT],
+    never: ["codex"],
+  },
+  {
+    from: "a misspelt command, which must not start the built-in one",
+    world: (world) => healthy(world).config({ colour: 1, backends: { codex: { comand: ["safe"], model: 5 } } }),
+    argv: smoke,
+    says: [
+      '✗ ~/ostler/config.json: backends.codex.comand is not a setting (did you mean "command"?)',
+      "! ~/ostler/config.json: backends.codex.model must be text, so it is ignored",
+      "! ~/ostler/config.json: colour is not a setting, so it is ignored",
+      CORRECT,
+      NOT_STARTED,
+    ],
+    never: ["opens a session"],
+  },
+  {
+    from: "an unknown profile of a program that is there",
+    world: (world) =>
+      world
+        .node()
+        .agent("agent.mjs")
+        .config({ backends: { mine: { command: ["node", "agent.mjs"], profile: "gpt" } } }),
+    argv: ["-b", "mine", "--smoke"],
+    says: [
+      "✗ ~/ostler/config.json: backends.mine.profile must be one of kiro, codex, claude, generic",
+      CORRECT,
+      "✓ ~/bin/node",
+      NOT_STARTED,
+    ],
+    never: ["opens a session"],
+  },
+  {
+    from: "backends that are no object may have been about each",
+    world: (world) => healthy(world).config({ backends: [] }),
+    argv: smoke,
+    says: ["✗ ~/ostler/config.json: backends must be an object", CORRECT, NOT_STARTED],
+    never: ["opens a session"],
+  },
+  {
+    from: "--config names no file",
+    world: (world) => healthy(world).config({ colour: 1 }),
+    argv: [...smoke, "--config", "mine.json"],
+    says: [
+      "✗ The config file ~/mine.json does not exist",
+      "→ Name a file that can be read: --config FILE",
+      "! ~/ostler/config.json: colour is not a setting, so it is ignored",
+      CORRECT,
+      "✓ ~/bin/codex-acp",
+      NOT_STARTED,
+    ],
+    never: ["opens a session"],
+  },
+  {
+    from: "--config names a folder, and -b what it may have defined",
+    world: healthy,
+    argv: ["-b", "mine", "--config", "."],
+    says: ["✗ The config file ~ is a folder", "→ Name a file that can be read: --config FILE"],
+  },
+  {
+    from: "--config that is no JSON is ignored by ask too, with nothing approved",
+    world: (world) => healthy(world).file("mine.json", "{"),
+    argv: [...codex, "--config", "mine.json"],
+    says: [
+      "! ~/mine.json is not valid JSON (line 1, column 2): the file is ignored, and nothing is approved by itself until it can be read",
+      "→ Correct ~/mine.json; docs/config.md lists every key",
+    ],
     never: ["✗"],
     exitCode: 0,
   },
@@ -678,8 +827,31 @@ const WHOLE_ROWS: Row[] = [
     from: "a key of the configuration that is none",
     world: (world) => healthy(world).config({ colour: "turquoise" }),
     argv: codex,
-    says: ["! ~/ostler/config.json: colour is not a setting, so it is ignored"],
+    says: [
+      "! ~/ostler/config.json: colour is not a setting, so it is ignored",
+      "→ Correct ~/ostler/config.json; docs/config.md lists every key",
+    ],
     never: ["✗", "turquoise"],
+    exitCode: 0,
+  },
+  {
+    from: "many faults in two files: what to edit is said once per file",
+    world: (world) =>
+      healthy(world)
+        .config({ colour: 1, flavour: 2, backends: { mine: {} }, defaultBackend: "nobody" })
+        .file(".ostler.json", JSON.stringify({ approve: "all", restart: { burst: 1 } })),
+    argv: codex,
+    says: [
+      "! ~/ostler/config.json: colour is not a setting, so it is ignored",
+      "! ~/ostler/config.json: flavour is not a setting, so it is ignored",
+      "! ~/ostler/config.json: backends.mine has no command, so it is ignored",
+      "! ~/ostler/config.json: defaultBackend names no backend: nobody, so it is ignored",
+      "→ Correct ~/ostler/config.json; docs/config.md lists every key",
+      "! ~/.ostler.json: a project file may only tighten, so restart is ignored",
+      "! ~/.ostler.json: a project file may only tighten, so approve is ignored",
+      "→ Correct ~/.ostler.json; docs/config.md lists every key",
+    ],
+    never: ["✗"],
     exitCode: 0,
   },
 ];
@@ -693,6 +865,7 @@ test.each([
   ...GATE_ROWS,
   ...STATE_ROWS,
   ...CRASH_ROWS,
+  ...CONFIG_ROWS,
   ...WHOLE_ROWS,
 ])("$from", async ({ world: make, argv, says, never = [], exitCode = 1, mends }) => {
   const world = make(new World());
