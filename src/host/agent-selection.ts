@@ -73,8 +73,8 @@ export function findProgram(
 ): { readonly command: CommandLine; readonly at: string } {
   const resolution = lookUp(backend, settings.command, place);
   if ("found" in resolution) return { command: resolution.found, at: resolution.at };
-  const { sentence, searched } = resolution.missing;
-  throw notInstalled(sentence, `Searched:\n${searched.join("\n")}`);
+  const { sentence, details } = resolution.missing;
+  throw notInstalled(sentence, details);
 }
 
 function settingsOf(
@@ -95,7 +95,14 @@ function settingsOf(
 
 function lookUp(backend: string, command: readonly string[] | undefined, place: AgentPlace): Resolution {
   const { cwd, env, paths } = place;
-  return resolveCommand({ backend, ...(command !== undefined && { command }), cwd, env, paths });
+  return resolveCommand({
+    backend,
+    adHoc: backend === AD_HOC,
+    ...(command !== undefined && { command }),
+    cwd,
+    env,
+    paths,
+  });
 }
 
 /** The failure of a program that is not there: the same kind, and so the same exit code, as one that will not start. */

@@ -21,7 +21,7 @@ const INSTALL_COMMANDS: Readonly<Record<string, string>> = {
   kiro: "curl -fsSL https://cli.kiro.dev/install | bash",
 };
 /** Folders named in the sentence; a PATH of forty would bury the install command. */
-const FOLDERS_NAMED = 6;
+const FOLDERS_NAMED = 3;
 const ABSENT = "does not exist";
 /** The fault that `chmod +x` mends. */
 export const NOT_EXECUTABLE = "is not executable";
@@ -35,6 +35,8 @@ export interface MissingCommand {
   readonly install?: string;
   /** Ready to print: what is missing, where it was looked for, how to install it. */
   readonly sentence: string;
+  /** The folders that the sentence only counts. */
+  readonly details?: string;
 }
 
 /** `why` is the end of a sentence that begins with the file. */
@@ -53,13 +55,15 @@ export function installCommand(backend: string): string | undefined {
 /** Finds the program of a backend in this one snapshot of the environment. */
 export function resolveCommand(options: {
   readonly backend: string;
+  /** Given as a command line, so that the name says nothing to the person. */
+  readonly adHoc?: boolean;
   /** From the config or `--agent`; absent = the built-in command of the backend. */
   readonly command?: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly paths: Paths;
 }): Resolution {
-  const { backend, cwd, env, paths } = options;
+  const { backend, adHoc = false, cwd, env, paths } = options;
   if (backend === "demo" && options.command === undefined) {
     const found = demoCommand(paths);
     return { found, at: found.args[0] ?? found.file };
@@ -89,7 +93,7 @@ export function resolveCommand(options: {
       searched,
       faults,
       ...(install !== undefined && { install }),
-      sentence: missingSentence({ backend, program, isPath, searched, faults, install, env }),
+      ...missingWords({ name: adHoc ? "" : ` ${backend}`, program, isPath, searched, faults, install, env }),
     },
   };
 }
@@ -144,23 +148,30 @@ function isNodeScript(file: string): boolean {
 }
 
 /** The install command comes first: what follows may be long, and is cut where space is short. */
-function missingSentence(facts: {
-  backend: string;
+function missingWords(facts: {
+  /** Behind "The agent". */
+  name: string;
   program: string;
   isPath: boolean;
   searched: readonly string[];
   faults: readonly FileFault[];
   install: string | undefined;
   env: NodeJS.ProcessEnv;
-}): string {
-  const { backend, program, isPath, searched, install, env } = facts;
+}): Pick<MissingCommand, "sentence" | "details"> {
+  const { name, program, isPath, searched, install, env } = facts;
   const faults = facts.faults.map(({ file, why }) => `${shortPath(file, env)} ${why}`);
   const hint = install === undefined ? "" : ` (install it with: ${install})`;
   const short = searched.map((place) => shortPath(place, env));
-  if (isPath) return `The agent ${backend} cannot be started${hint}: ${faults[0] ?? `${short[0]} ${ABSENT}`}`;
-  const named = short.length <= FOLDERS_NAMED ? short : [...short.slice(0, FOLDERS_NAMED - 1), short.at(-1)!];
-  const unnamed = short.length - named.length;
-  const folders = named.join(", ") + (unnamed > 0 ? ` and ${unnamed} other folders of PATH` : "");
+  if (isPath) return { sentence: `The agent${name} cannot be started${hint}: ${faults[0] ?? `${short[0]} ${ABSENT}`}` };
+  const isLong = short.length > FOLDERS_NAMED;
+  const named = isLong ? [...short.slice(0, FOLDERS_NAMED - 1), short.at(-1)!] : short;
+  const others = isLong ? short.slice(FOLDERS_NAMED - 1, -1) : [];
+  const count = others.length === 1 ? "one other folder" : `${others.length} other folders`;
+  const folders = named.join(", ") + (isLong ? ` and ${count} of PATH` : "");
   const found = faults.length > 0 ? `; ${faults.join(", ")}` : "";
-  return `The agent ${backend} is not installed${hint}: ${program} is not in ${folders}${found}`;
+  const problem = name === "" ? "cannot be started" : "is not installed";
+  return {
+    sentence: `The agent${name} ${problem}${hint}: ${program} is not in ${folders}${found}`,
+    ...(isLong && { details: `Also searched: ${others.join(", ")}` }),
+  };
 }

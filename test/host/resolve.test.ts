@@ -22,12 +22,16 @@ function program(path: string, content = "#!/bin/sh\necho found\n", mode = 0o755
   return file;
 }
 
-function resolve(backend: string, options: { command?: string[]; path?: string[]; cwd?: string } = {}) {
-  const { command, path = ["one", "two"], cwd = "work" } = options;
+function resolve(
+  backend: string,
+  options: { command?: string[]; path?: string[]; cwd?: string; adHoc?: boolean } = {},
+) {
+  const { command, adHoc = false, path = ["one", "two"], cwd = "work" } = options;
   const folders = path.map((folder) => (folder === "" || folder === "." ? folder : join(home, folder)));
   const env = { HOME: home, OSTLER_HOME: join(home, "home"), PATH: folders.join(":") };
   return resolveCommand({
     backend,
+    adHoc,
     ...(command !== undefined && { command }),
     cwd: join(home, cwd),
     env,
@@ -113,15 +117,39 @@ test.each([
   expect(resolve(backend)).toMatchObject({ missing: { install, sentence: expect.stringContaining(install) } });
 });
 
-test("missing: a long PATH is shortened in the sentence, not in the list", () => {
+test("missing: a long PATH is shortened in the sentence, and the details have the rest", () => {
   const path = Array.from({ length: 40 }, (_, index) => `folder-${index}`);
   const resolution = resolve("codex", { path });
   if (!("missing" in resolution)) throw new Error("found");
   expect(resolution.missing.searched).toHaveLength(41);
-  expect(resolution.missing.sentence).toContain(
-    "~/folder-4, ~/home/adapters/node_modules/.bin and 35 other folders of PATH",
+  const { sentence, details } = resolution.missing;
+  expect(sentence).toContain(
+    ": codex-acp is not in ~/folder-0, ~/folder-1, ~/home/adapters/node_modules/.bin and 38 other folders of PATH",
   );
-  expect(resolution.missing.sentence).not.toContain("folder-5");
+  expect(sentence).not.toContain("folder-2");
+  expect(details).toMatch(/^Also searched: ~\/folder-2, ~\/folder-3, .*, ~\/folder-39$/);
+});
+
+test.each([
+  {
+    from: "a name",
+    command: "foo",
+    sentence: "The agent cannot be started: foo is not in ~/one, ~/two, ~/home/adapters/node_modules/.bin",
+  },
+  { from: "a path", command: "./foo", sentence: "The agent cannot be started: ~/work/foo does not exist" },
+])("missing: of a command line that is $from the program is named", ({ command, sentence }) => {
+  expect(resolve("agent", { command: [command], adHoc: true })).toMatchObject({ missing: { sentence } });
+  expect(resolve("agent", { command: [command], adHoc: true })).not.toHaveProperty("missing.details");
+});
+
+test("missing: one folder more than are named", () => {
+  expect(resolve("agent", { command: ["foo"], path: ["one", "two", "three"], adHoc: true })).toMatchObject({
+    missing: {
+      sentence:
+        "The agent cannot be started: foo is not in ~/one, ~/two, ~/home/adapters/node_modules/.bin and one other folder of PATH",
+      details: "Also searched: ~/three",
+    },
+  });
 });
 
 test("missing: a backend of the config has no install command to offer", () => {

@@ -439,12 +439,21 @@ test("an unusable request has its result line in a format for programs", async (
   expect(stderr).toMatch(/^ostler: No backend is called "nobody"/);
 });
 
-test("a missing agent exits 9 with the sentence and no stack", async () => {
-  const { exitCode, stdout, stderr } = await run(["ask", "--agent", "no-such-agent-here", "hi"]);
-  expect(exitCode).toBe(9);
-  expect(stdout).toBe("");
-  expect(stderr).toContain("no-such-agent-here");
-  expect(stderr).not.toMatch(/^\s+at /m);
+test.each([
+  {
+    from: "a name",
+    agent: "no-such-agent-here",
+    says: "no-such-agent-here is not in /one, /two, ~/home/adapters/node_modules/.bin and 2 other folders of PATH\n  Details: Also searched: /three, /four",
+  },
+  { from: "a path", agent: "/nowhere/agent", says: "/nowhere/agent does not exist" },
+])("a missing agent that is $from exits 9 with the sentence and no stack", async ({ agent, says }) => {
+  const folder = newFolder();
+  const env = { PATH: "/one:/two:/three:/four", HOME: folder };
+  const { exitCode, stdout, stderr } = await run(["ask", "--agent", agent, "hi"], { folder, env });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: "" });
+  expect(stderr).toBe(
+    `The agent cannot be started: ${says}\n  Check that the agent is installed and starts by itself on this machine.\n`,
+  );
 });
 
 test("--verbose tells the causes", async () => {
