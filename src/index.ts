@@ -10,10 +10,14 @@ export type {
   HostOptions,
   OpenConversationOptions,
   OpenRuntimeOptions,
+  OpenStoredOptions,
   OpenedConversation,
   OpenedRuntime,
+  StoredName,
 } from "./host/host-options.ts";
 export type { Conversation } from "./host/conversation.ts";
+export type { StoredConversation } from "./host/stored-conversation.ts";
+export type { ConversationRecord } from "./host/conversation-records.ts";
 export type { AgentWish, SelectedAgent } from "./host/agent-selection.ts";
 export { createPermissionPolicy } from "./host/permissions.ts";
 export type { AskPerson } from "./host/permissions.ts";

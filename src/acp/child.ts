@@ -163,7 +163,9 @@ export class AgentChild {
     this.stdin.end();
     const crashed = this.exit !== null && this.exit.code !== 0;
     if (crashed) return false;
-    await Promise.race([this.exited, delay(this.#endGraceMs)]);
+    const grace = new AbortController();
+    await Promise.race([this.exited, delay(this.#endGraceMs, grace.signal)]);
+    grace.abort();
     return this.exit !== null && this.#tree.isGoneWithin(LEFT_GRACE_MS);
   }
 

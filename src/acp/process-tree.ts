@@ -103,9 +103,14 @@ export class ProcessTree {
   }
 }
 
-/** A plain wait. */
-export function delay(ms: number): Promise<void> {
+/** A plain wait; an abort ends it early, so that no timer keeps a program alive. */
+export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, ms);
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

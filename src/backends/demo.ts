@@ -2,8 +2,9 @@
 import type { Backend } from "../acp/ports.ts";
 import { genericHabits } from "./generic.ts";
 
+const ASKS_FIRST = "ask";
 const ASKS: ReadonlyMap<string, boolean> = new Map([
-  ["ask", true],
+  [ASKS_FIRST, true],
   ["auto", false],
 ]);
 
@@ -13,6 +14,7 @@ export const demoBackend: Backend = {
   label: "Demo",
   sessionsPerRuntime: Infinity,
   toolGate: () => "by_mode",
+  modeToSet: (modes) => (modes === undefined || modes.current === ASKS_FIRST ? undefined : ASKS_FIRST),
   modeAsks: (mode) => ASKS.get(mode),
   loginHint: "The demo agent needs no login: this is `/auth` showing what a missing one looks like",
 };

@@ -41,7 +41,6 @@ export interface ConversationRecord {
   readonly agent?: string;
   readonly profile?: string;
   readonly model?: string;
-  readonly mode?: string;
   /** The ACP session it is bound to. */
   readonly sessionId: string | null;
   /** Sessions it was bound to before, oldest first, and why each was left. */
@@ -70,7 +69,6 @@ export interface ConversationSettings {
   readonly agent?: string | undefined;
   readonly profile?: string | undefined;
   readonly model?: string | undefined;
-  readonly mode?: string | undefined;
 }
 
 /** A row of the store. */
@@ -115,8 +113,8 @@ export function readConversation(row: Row, self: OwnerIdentity, now: number): Co
   const owner = readOwner(row, self, now);
   const turn = readTurn(row["turn_id"], row["turn_started_at"]);
   const cut = (owner === undefined ? turn : undefined) ?? readTurn(row["cut_turn_id"], row["cut_started_at"]);
-  const [agent, profile, model, mode, lastOutcome] = ["agent", "profile", "model", "mode", "last_outcome"].map(
-    (column) => optional(row[column]),
+  const [agent, profile, model, lastOutcome] = ["agent", "profile", "model", "last_outcome"].map((column) =>
+    optional(row[column]),
   );
   return {
     id: string(row["id"]),
@@ -126,7 +124,6 @@ export function readConversation(row: Row, self: OwnerIdentity, now: number): Co
     ...(agent === undefined ? {} : { agent }),
     ...(profile === undefined ? {} : { profile }),
     ...(model === undefined ? {} : { model }),
-    ...(mode === undefined ? {} : { mode }),
     sessionId: optional(row["session_id"]) ?? null,
     pastSessionIds: readPastSessions(row["past_sessions"]),
     createdAt: Number(row["created_at"]),

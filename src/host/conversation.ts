@@ -21,6 +21,8 @@ export interface ConversationOptions {
   readonly acquire: (signal: AbortSignal) => Promise<RuntimeLease>;
   /** How every session of it is opened. */
   readonly session: OpenSessionOptions;
+  /** Sentences that the first turn tells the person. */
+  readonly notes?: readonly string[] | undefined;
   /** The session to get back to; absent = a new one. */
   readonly sessionId?: string | undefined;
   /** Tries after the first, for all prompts together until one lands. */
@@ -38,10 +40,12 @@ export class Conversation implements AsyncDisposable {
   #lease: RuntimeLease | undefined;
   #session: Session | undefined;
   #sessionId: string | undefined;
+  #notes: readonly string[];
 
   private constructor(options: ConversationOptions) {
     this.#options = options;
     this.#sessionId = options.sessionId;
+    this.#notes = options.notes ?? [];
     this.#budget = createRetryBudget(options.retries);
   }
 
@@ -91,7 +95,8 @@ export class Conversation implements AsyncDisposable {
   async #bind(stop?: AbortSignal): Promise<Session> {
     const { session, onBound, reopenWaitsMs } = this.#options;
     const signal = AbortSignal.any([session.signal, stop].filter((either) => either !== undefined));
-    const wishes = { ...session, signal };
+    const notes = this.#notes;
+    const wishes = { ...session, signal, notes };
     await this.#respawn(signal);
     const before = this.#sessionId;
     const { session: bound, contextLost } =
@@ -100,12 +105,13 @@ export class Conversation implements AsyncDisposable {
         : await climb<Session>({
             can: () => this.runtime.capabilities,
             reopen: (via) => this.runtime.resumeSession({ ...wishes, sessionId: before, via }),
-            open: (sentence) => this.runtime.openSession({ ...wishes, notes: [sentence] }),
+            open: (sentence) => this.runtime.openSession({ ...wishes, notes: [...notes, sentence] }),
             respawn: () => this.#respawn(signal),
             readRefusal,
             signal,
             waitsMs: reopenWaitsMs,
           });
+    this.#notes = [];
     this.#session = bound;
     this.#sessionId = bound.id;
     if (bound.id !== before || contextLost !== undefined) onBound?.(bound.id, contextLost);

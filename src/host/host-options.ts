@@ -10,6 +10,7 @@ import type { FlightRecorder } from "./flight-recorder.ts";
 import type { Paths } from "./paths.ts";
 import type { AskPerson } from "./permissions.ts";
 import type { PolicyRules } from "./policy-rules.ts";
+import type { StoredConversation } from "./stored-conversation.ts";
 
 /** Where the configuration and the environment come from. */
 export interface HostOptions {
@@ -65,10 +66,23 @@ export interface OpenConversationOptions extends OpenRuntimeOptions {
   readonly retries?: number | undefined;
   /** Told when the conversation is bound to another session than before; `contextLost` says why, where it was. */
   readonly onBound?: ((sessionId: string, contextLost: string | undefined) => void) | undefined;
+  /** Sentences that the first turn tells the person. */
+  readonly notes?: readonly string[] | undefined;
+  /** Told which backend it is, before anything is started. */
+  readonly onSelected?: ((backend: string) => void) | undefined;
   /** Told of the agent, and of each that takes its place. */
   readonly onRuntime?: ((runtime: Runtime) => void) | undefined;
   /** A sentence for the person while the agent is started. */
   readonly onNotice?: ((sentence: string) => void) | undefined;
+}
+
+/** Which stored conversation is meant: of a name in this folder, or the last one of the folder. */
+export type StoredName = { readonly name: string } | { readonly last: true };
+
+export interface OpenStoredOptions extends OpenConversationOptions {
+  readonly which: StoredName;
+  /** Fail with kind `busy` instead of waiting until another Ostler lets go. Default false. */
+  readonly noWait?: boolean | undefined;
 }
 
 /** A running agent, what was decided for it, and what the person should know about it, where there is something. */
@@ -103,9 +117,16 @@ export interface Host extends AsyncDisposable {
   openRuntime(options?: OpenRuntimeOptions): Promise<OpenedRuntime>;
   /**
    * Opens a session, or gets back to one: `session/load`, `session/resume`, else a new one whose first turn says that
-   * context was lost. Throws as `openRuntime`, and what kept the session.
+   * context was lost. It takes no lock: two of them on one session are two clients of the agent. Throws as `openRuntime`,
+   * and what kept the session.
    */
   openConversation(options?: OpenConversationOptions): Promise<OpenedConversation>;
+  /**
+   * Opens a conversation that is kept in the store, as `ostler ask -s` does: one owner at a time over all processes, the
+   * others wait. Throws as `openConversation`; UsageError when it belongs to another agent, kind `session_not_found` when
+   * there is no last one, kind `busy` when it is in use.
+   */
+  openStored(options: OpenStoredOptions): Promise<StoredConversation>;
   /** Ends what Ostlers that were killed left running, as every host does when it is made. Resolves after a bounded wait; never throws. */
   endOrphans(): Promise<void>;
   /** Stops every agent, the last one first. Idempotent. */

@@ -26,6 +26,7 @@ import type {
   HostOptions,
   OpenConversationOptions,
   OpenRuntimeOptions,
+  OpenStoredOptions,
   OpenedConversation,
   OpenedRuntime,
 } from "./host-options.ts";
@@ -33,6 +34,7 @@ import { Leases } from "./leases.ts";
 import { ostlerPaths } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { createPermissionPolicy } from "./permissions.ts";
+import type { StoredConversation } from "./stored-conversation.ts";
 
 interface HostFacts {
   readonly loaded: LoadedConfig;
@@ -108,7 +110,8 @@ class ComposedHost implements Host {
   async openConversation(options: OpenConversationOptions = {}): Promise<OpenedConversation> {
     const selected = this.select(options);
     const { backend, settings, notice } = selected;
-    const { onNotice, onRuntime, sessionId, onBound, retries = this.config.retry.retries } = options;
+    const { onNotice, onRuntime, sessionId, onBound, notes, retries = this.config.retry.retries } = options;
+    options.onSelected?.(backend);
     if (notice !== undefined) onNotice?.(notice);
     const onDelay = (delay: StartDelay): void => onNotice?.(delaySentence(backend, delay));
     const conversation = await Conversation.open({
@@ -118,6 +121,7 @@ class ComposedHost implements Host {
         return lease;
       },
       session: this.#sessionOptions(settings, options),
+      notes,
       sessionId,
       retries,
       onBound,
@@ -129,6 +133,12 @@ class ComposedHost implements Host {
   endOrphans(): Promise<void> {
     this.#reaped = this.#reaped.then(() => this.#leases.reap());
     return this.#reaped;
+  }
+
+  async openStored(options: OpenStoredOptions): Promise<StoredConversation> {
+    // The store costs more to load than the rest of a one-shot.
+    const stored = await import("./stored-conversation.ts");
+    return stored.StoredConversation.open(this, options, { cwd: this.#workspace(options), env: this.#facts.env });
   }
 
   close(): Promise<void> {

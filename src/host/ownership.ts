@@ -69,13 +69,12 @@ export class Owned implements Disposable {
   }
 
   /** Notes other settings than before. Throws `LeaseLost`. */
-  configure({ agent, profile, model, mode }: ConversationSettings): void {
+  configure({ agent, profile, model }: ConversationSettings): void {
     this.#write(
-      "agent = coalesce(?, agent), profile = coalesce(?, profile), model = coalesce(?, model), mode = coalesce(?, mode)",
+      "agent = coalesce(?, agent), profile = coalesce(?, profile), model = coalesce(?, model)",
       storedCommand(agent),
       storedText(profile),
       storedText(model),
-      storedText(mode),
     );
   }
 

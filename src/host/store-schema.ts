@@ -14,7 +14,6 @@ const MIGRATIONS: readonly string[] = [
     agent TEXT,
     profile TEXT,
     model TEXT,
-    mode TEXT,
     session_id TEXT,
     past_sessions TEXT NOT NULL DEFAULT '[]',
     created_at INTEGER NOT NULL,

@@ -73,9 +73,9 @@ export class Store implements Disposable {
 
   /** Makes a conversation, or finds the one that has this name, or without a name this session, already. */
   create(conversation: NewConversation): ConversationRecord {
-    const { cwd, backend, agent, profile, model, mode, sessionId = null } = conversation;
+    const { cwd, backend, agent, profile, model, sessionId = null } = conversation;
     const name = conversation.name === null ? null : checkSessionName(conversation.name);
-    const texts = [storedCommand(agent), storedText(profile), storedText(model), storedText(mode)];
+    const texts = [storedCommand(agent), storedText(profile), storedText(model)];
     const now = this.#context.now();
     return this.#act((db) =>
       transaction(db, () => {
@@ -87,10 +87,10 @@ export class Store implements Disposable {
         const row = db
           .prepare(
             `INSERT INTO conversations
-               (id, name, cwd, backend, agent, profile, model, mode, session_id, created_at, used_at)
+               (id, name, cwd, backend, agent, profile, model, session_id, turns, created_at, used_at)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
           )
-          .get(randomUUID(), name, cwd, backend, ...texts, sessionId, now, now);
+          .get(randomUUID(), name, cwd, backend, ...texts, sessionId, sessionId === null ? 0 : 1, now, now);
         if (row === undefined) throw noSuchConversation();
         return readConversation(row, this.#context.self, now);
       }),

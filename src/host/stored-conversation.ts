@@ -2,37 +2,20 @@
  * A conversation that outlives its process: found or made in the store, owned by one Ostler at a time, its turns written
  * down before their prompt is sent, so that the next owner knows which one was cut.
  */
-import { startError } from "../acp/death.ts";
-import { plainVerdict } from "../acp/make-failure.ts";
 import { newTurnId } from "../acp/turn-id.ts";
-import type { PromptBlock, PromptOptions, Turn } from "../acp/types.ts";
-import type { Profile } from "../errors/failure.ts";
-import { AD_HOC } from "./agent-selection.ts";
+import type { PromptBlock, PromptOptions, Turn, TurnOutcome } from "../acp/types.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ConversationRecord } from "./conversation-records.ts";
-import type { Host, OpenConversationOptions } from "./host-options.ts";
+import { agentOf, findOrCreate } from "./find-stored.ts";
+import type { StoredPlace } from "./find-stored.ts";
+import type { Host, OpenStoredOptions } from "./host-options.ts";
 import { requiredText } from "./owner-protocol.ts";
 import { OwnerServer } from "./owner-server.ts";
 import type { Owned } from "./ownership.ts";
-import { shortPath } from "./paths.ts";
-import { isProfile } from "./profile.ts";
-import { findRecentSession } from "./recent-sessions.ts";
 import { waitForOwnership } from "./session-queue.ts";
 import type { Waiting } from "./session-queue.ts";
 import { openStore } from "./store.ts";
 import type { Store } from "./store.ts";
-import { UsageError } from "./usage-error.ts";
-
-/** Which stored conversation is meant. */
-export type StoredName = { readonly name: string } | { readonly last: true };
-
-export interface OpenStoredOptions extends OpenConversationOptions {
-  readonly cwd: string;
-  readonly which: StoredName;
-  /** Fail with kind `busy` instead of waiting until another Ostler lets go. */
-  readonly noWait?: boolean | undefined;
-  readonly env: NodeJS.ProcessEnv;
-}
 
 /** An owned conversation. Closing it gives it to whoever waits. */
 export class StoredConversation implements AsyncDisposable {
@@ -59,32 +42,31 @@ export class StoredConversation implements AsyncDisposable {
    * Finds or makes it, waits for it, and gets back to its session. Throws UsageError when it belongs to another agent,
    * kind `session_not_found` when there is no last one, `busy` when it is in use, and whatever `openConversation` throws.
    */
-  static async open(host: Host, options: OpenStoredOptions): Promise<StoredConversation> {
-    const { onNotice, signal, noWait, env } = options;
+  static async open(host: Host, options: OpenStoredOptions, place: StoredPlace): Promise<StoredConversation> {
+    const { onNotice, onSelected, signal, noWait } = options;
     await using resources = new AsyncDisposableStack();
     const store = resources.use(openStore(host.paths));
     if (store.notice !== undefined) onNotice?.(store.notice);
-    const found = findOrCreate(store, host, options);
+    const found = findOrCreate(store, host, options, place);
+    onSelected?.(found.backend);
     const queueLimit = host.config.limits.queue;
     const onWaiting = (waiting: Waiting): void => onNotice?.(waitingSentence(waiting));
     const owned = resources.use(await waitForOwnership(store, found.id, { signal, noWait, queueLimit, onWaiting }));
     // The owner before may have been killed: its agent must not go on in a session that another one opens.
     await host.endOrphans();
     const record = owned.record;
-    if (record.cut !== undefined) onNotice?.(cutSentence(record.cut.startedAt));
-    if (record.cwd !== options.cwd) onNotice?.(`Working in ${shortPath(record.cwd, env)}, where this session belongs`);
     const server = await listen(resources, store, host, onNotice);
     const { conversation, backend } = await host.openConversation({
       ...options,
       ...agentOf(record, options),
       cwd: record.cwd,
       model: options.model ?? record.model,
-      mode: options.mode ?? record.mode,
+      notes: record.cut === undefined ? [] : [cutSentence(record.cut.startedAt)],
       sessionId: record.sessionId ?? undefined,
       onBound: (sessionId, contextLost) => owned.bindSession(sessionId, contextLost),
     });
     resources.use(conversation);
-    owned.configure({ model: options.model, mode: options.mode });
+    owned.configure({ model: options.model });
     const stored = new StoredConversation(owned, { conversation, backend }, resources.move());
     server?.handle("cancel", (params) => ({ cancelled: stored.#cancel(requiredText(params, "conversation")) }));
     return stored;
@@ -98,7 +80,7 @@ export class StoredConversation implements AsyncDisposable {
     this.#turn = turn;
     const outcome = turn.outcome.then((ended) => {
       this.#turn = undefined;
-      this.#note(() => this.#owned.endTurn(id, ended.kind));
+      this.#note(() => this.#owned.endTurn(id, describeOutcome(ended)));
       return ended;
     });
     return { id: turn.id, events: turn.events, cancel: () => turn.cancel(), outcome };
@@ -125,58 +107,6 @@ export class StoredConversation implements AsyncDisposable {
   }
 }
 
-function findOrCreate(store: Store, host: Host, options: OpenStoredOptions): ConversationRecord {
-  const { which, cwd, env } = options;
-  const found = "name" in which ? store.find({ name: which.name, cwd }) : findLast(store, host, options);
-  if (found !== undefined) {
-    checkAgent(found, options);
-    return found;
-  }
-  if (!("name" in which)) {
-    const title = `There is no earlier session${options.backend === undefined ? "" : ` of ${options.backend}`} in ${shortPath(cwd, env)}`;
-    throw startError(
-      { verdict: plainVerdict("session_not_found", "no-last-session"), source: "spawn", title },
-      undefined,
-    );
-  }
-  const { backend } = host.select(options);
-  const { agent, profile, model, mode } = options;
-  return store.create({ name: which.name, cwd, backend, agent, profile, model, mode });
-}
-
-/** The last one of the folder, from the store or from a plain `ask`, whichever is newer. */
-function findLast(store: Store, host: Host, { cwd, backend }: OpenStoredOptions): ConversationRecord | undefined {
-  const stored = store.latest({ cwd, backend });
-  const recent = findRecentSession(host.paths, { cwd, backend });
-  if (recent === undefined || recent.at <= (stored?.usedAt ?? 0)) return stored;
-  const { agent, profile, sessionId } = recent;
-  return store.create({ name: null, cwd, backend: recent.backend, agent, profile, sessionId });
-}
-
-function checkAgent(record: ConversationRecord, { backend, agent }: OpenStoredOptions): void {
-  const asked = agent === undefined ? backend : AD_HOC;
-  if (asked === undefined || asked === record.backend) return;
-  const what = record.name === null ? "The last session here" : `The session "${record.name}"`;
-  throw new UsageError(
-    `${what} belongs to ${record.backend}, not to ${asked}; take another name, or leave out the agent`,
-  );
-}
-
-/** What starts its agent: as stored, unless the call says it anew. */
-function agentOf(
-  record: ConversationRecord,
-  options: OpenStoredOptions,
-): Pick<OpenConversationOptions, "backend" | "agent" | "profile"> {
-  if (record.backend !== AD_HOC) return { backend: record.backend };
-  const agent = options.agent ?? record.agent;
-  const stored: Profile | undefined = isProfile(record.profile) ? record.profile : undefined;
-  const profile = options.profile ?? stored;
-  if (agent !== undefined && !agent.includes("[redacted]")) return { backend: undefined, agent, profile };
-  throw new UsageError(
-    "The command line of this session's agent held a secret and was not kept; give it again with --agent",
-  );
-}
-
 /** A process that owns a conversation can be asked; one that cannot listen says so and works on. */
 async function listen(
   resources: AsyncDisposableStack,
@@ -195,6 +125,12 @@ async function listen(
     onNotice?.(`Other commands cannot reach this session: its socket could not be opened (${code})`);
     return undefined;
   }
+}
+
+/** `failed (agent_died)`: the kind of the outcome, and of the failure behind it. */
+function describeOutcome(outcome: TurnOutcome): string {
+  const failure = "failure" in outcome ? outcome.failure : null;
+  return failure === null ? outcome.kind : `${outcome.kind} (${failure.kind})`;
 }
 
 function waitingSentence({ position, owner }: Waiting): string {

@@ -139,7 +139,7 @@ test("whoever waited for a named session gets it when the agent of its killed ow
   await heard(first.stdout, "partial words");
   const left = everyone();
   const second = ask("two");
-  const told = heard(second.stderr, "was cut when its Ostler ended");
+  const told = heard(second.stdout, "was cut when its Ostler ended");
   const answered = heard(second.stdout, '"works"');
   await heard(second.stderr, "waiting for it");
   first.kill("SIGKILL");

@@ -336,7 +336,6 @@ describe("conversations", () => {
       backend: "kiro",
       model: "m",
       profile: "kiro",
-      mode: "ask",
     });
     expect(record).toEqual({
       id: expect.stringMatching(/^[\da-f-]{36}$/),
@@ -345,7 +344,6 @@ describe("conversations", () => {
       backend: "kiro",
       model: "m",
       profile: "kiro",
-      mode: "ask",
       sessionId: null,
       pastSessionIds: [],
       createdAt: 1000,
@@ -413,13 +411,12 @@ describe("conversations", () => {
     owned.bindSession("s2", `password=${secret}\u0007 in /home/joe/x`);
     owned.beginTurn("t");
     owned.endTurn("t", `failed ${secret}`);
-    owned.configure({ mode: `x ${secret}`, agent: "node /home/joe/agent.mjs" });
+    owned.configure({ model: `x ${secret}`, agent: "node /home/joe/agent.mjs" });
     expect(owned.record).toMatchObject({
       pastSessionIds: [{ why: "password=[redacted] in ~/x" }],
       lastOutcome: "failed [redacted]",
-      mode: "x [redacted]",
       agent: "node /home/joe/agent.mjs",
-      model: "m [redacted]",
+      model: "x [redacted]",
     });
     store.close();
     const bytes = readdirSync(state()).map((name) => readFileSync(state(name), "latin1"));

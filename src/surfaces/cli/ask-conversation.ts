@@ -44,7 +44,6 @@ async function openStored(
   host: Host,
   options: OpenConversationOptions & { readonly cwd: string; readonly which: { name: string } | { last: true } },
 ): Promise<Opened> {
-  const { StoredConversation } = await import("../../host/stored-conversation.ts");
   const { which } = options;
   const newConversation =
     "name" in which
@@ -52,7 +51,7 @@ async function openStored(
       : "To begin anew, ask without --continue.";
   run.words = { ...run.words, newConversation };
   const noWait = run.request.options["no-wait"];
-  const stored = await StoredConversation.open(host, { ...options, noWait, env: run.io.env });
+  const stored = await host.openStored({ ...options, noWait });
   run.resources.use(stored);
   return { session: stored.conversation.session, prompt: (prompt, how) => stored.prompt(prompt, how) };
 }

@@ -75,10 +75,12 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
     mcpServers,
     signal: interrupt.signal,
     onNotice: (sentence) => presenter.notice(sentence),
+    onSelected: (backend) => {
+      run.backend = backend;
+    },
     onRuntime: (runtime) => {
-      const { id, loginHint, profile } = runtime.backend;
+      const { loginHint, profile } = runtime.backend;
       interrupt.kill = (bug) => runtime.kill(bug);
-      run.backend = id;
       run.words = { ...run.words, loginHint, profile };
     },
     ...(await personToAsk(run)),

@@ -16,6 +16,8 @@ import { SESSIONS_OPTIONS } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
 
+/** How much of an id the list shows for a session without a name. */
+const ID_CHARS = 8;
 const USAGE = "write: ostler sessions, ostler sessions show NAME, or ostler sessions close NAME";
 
 /** Throws an error of kind `session_not_found` (exit 4) or `busy` (exit 10: one that should be closed is in use). */
@@ -53,11 +55,19 @@ function readFolder(folder: string | undefined, io: Io): string {
   throw new UsageError(`Cannot look in ${folder}: there is no such folder`);
 }
 
-/** The one of this folder, else the only one of that name; an id names any, also one without a name. */
+/** Enough of an id to tell one from another. */
+function shortId({ id }: ConversationRecord): string {
+  return id.slice(0, ID_CHARS);
+}
+
+/** The one of this folder, else the only one of that name; an id or its beginning names any, also one without a name. */
 function findSession(store: Store, word: string, cwd: string, env: NodeJS.ProcessEnv): ConversationRecord {
   const here = store.find({ name: word, cwd }) ?? store.get(word);
   if (here !== undefined) return here;
-  const elsewhere = store.list().filter(({ name }) => name === word.trim());
+  const all = store.list();
+  const byId = word.length < ID_CHARS ? [] : all.filter(({ id }) => id.startsWith(word));
+  if (byId.length === 1) return byId[0]!;
+  const elsewhere = all.filter(({ name }) => name === word.trim());
   const [only, ...others] = elsewhere;
   if (only !== undefined && others.length === 0) return only;
   if (only !== undefined) {
@@ -74,7 +84,7 @@ function findSession(store: Store, word: string, cwd: string, env: NodeJS.Proces
 function listLines(records: readonly ConversationRecord[], env: NodeJS.ProcessEnv): string[] {
   if (records.length === 0) return ['No sessions yet; ostler ask -s NAME "…" makes one'];
   const rows = records.map((record) => [
-    record.name ?? "(unnamed)",
+    record.name ?? shortId(record),
     record.backend,
     shortPath(record.cwd, env),
     `${record.turns} ${record.turns === 1 ? "turn" : "turns"}`,
@@ -96,7 +106,6 @@ function showLines(record: ConversationRecord, env: NodeJS.ProcessEnv): string[]
     ["id", record.id],
     ["agent", record.agent === undefined ? record.backend : record.agent],
     ["model", record.model],
-    ["mode", record.mode],
     ["folder", shortPath(record.cwd, env)],
     ["session", record.sessionId ?? "(none yet)"],
     ["made", clockTime(record.createdAt)],

@@ -244,7 +244,7 @@ describe("--continue", () => {
     const third = await run(["ask", "--continue", "three"], { folder });
     expect(third.exitCode).toBe(0);
     const { stdout: list } = await run(["sessions", "--json"], { folder });
-    expect(JSON.parse(list)).toEqual([expect.objectContaining({ name: null, sessionId: "s1", turns: 2 })]);
+    expect(JSON.parse(list)).toEqual([expect.objectContaining({ name: null, sessionId: "s1", turns: 3 })]);
   });
 
   test("has nothing to go on in: exit 4", async () => {
@@ -305,7 +305,55 @@ describe("ostler sessions", () => {
     const { folder } = await askTwice(reopening(LOADED));
     const { exitCode, stderr } = await run(["ask", "-s", "work", "-b", "demo", "hi"], { folder });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('The session "work" belongs to agent, not to demo');
+    expect(stderr).toMatch(/The session "work" belongs to .*scripted\.mjs.*, not to demo/);
+  });
+
+  test("nor one of another command line", async () => {
+    const { folder } = await askTwice(reopening(LOADED));
+    const { exitCode, stderr } = await run(["ask", "-s", "work", "--agent", "other-agent --acp", "hi"], { folder });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/The session "work" belongs to .*scripted\.mjs.*, not to other-agent --acp/);
+  });
+
+  test("a name whose first call came to no session is free", async () => {
+    const folder = newFolder();
+    expect((await run(["ask", "-s", "work", "--agent", "/no/such/agent", "hi"], { folder })).exitCode).toBe(9);
+    const { exitCode, stdout } = await run(["ask", "-s", "work", "-b", "demo", "hi"], { folder });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("Hello!");
+    expect(JSON.parse((await run(["sessions", "--json"], { folder })).stdout)).toMatchObject([{ backend: "demo" }]);
+  });
+
+  test("a mode that acts without asking is for one call, not for the session", async () => {
+    const folder = newFolder();
+    await run(["ask", "-s", "work", "-b", "demo", "--mode", "auto", "hi"], { folder });
+    const { stdout, stderr } = await run(["ask", "-s", "work", "--approve", "none", "--json", "/ask-permission"], {
+      folder,
+    });
+    expect(linesOf(stdout)[0]).toMatchObject({ type: "session", mode: "ask" });
+    expect(linesOf(stdout).at(-1)).toMatchObject({
+      outcome: "completed",
+      text: expect.stringContaining("You said no"),
+    });
+    expect(stdout + stderr).not.toContain("without asking");
+  });
+
+  test("one without a name is shown and closed by the beginning of its id", async () => {
+    const folder = newFolder();
+    await run(["ask", "-b", "demo", "one"], { folder });
+    await run(["ask", "--continue", "two"], { folder });
+    const { stdout: list } = await run(["sessions"], { folder });
+    const [id = ""] = list.split(" ");
+    expect(id).toMatch(/^[0-9a-f]{8}$/);
+    expect((await run(["sessions", "show", id], { folder })).stdout).toContain("(unnamed)");
+    expect((await run(["sessions", "close", id], { folder })).exitCode).toBe(0);
+    expect((await run(["sessions", "--json"], { folder })).stdout).toBe("[]\n");
+  });
+
+  test("how the last turn failed is shown", async () => {
+    const folder = newFolder();
+    await run(["ask", "-s", "work", "-b", "demo", "/crash"], { folder });
+    expect((await run(["sessions"], { folder })).stdout).toMatch(/ failed \(agent_died\)\n$/);
   });
 
   test("two folders may use one name", async () => {
