@@ -2,9 +2,7 @@
  * Wires {@link main} to the process: the one file of the CLI that touches globals. `process.stdin` is left alone until
  * somebody reads it, and `node:process` is not imported: both cost milliseconds of every start.
  */
-import { fstatSync, readlinkSync } from "node:fs";
 import { resolve } from "node:path";
-import { isatty } from "node:tty";
 import { EXIT } from "../../errors/kinds.ts";
 import { installCrashHandler } from "../../host/crash.ts";
 import { FlightRecorder } from "../../host/flight-recorder.ts";
@@ -13,8 +11,9 @@ import { ostlerPaths, shortPath } from "../../host/paths.ts";
 import type { StopSignal } from "../shared/exit-code.ts";
 import { withoutPrompt } from "./argv-report.ts";
 import { crashSentence, describeCauses } from "./boundary.ts";
-import type { Input, Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { main } from "./main.ts";
+import { describeStdin } from "./stdin.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
@@ -95,26 +94,5 @@ function currentFolder(): string {
   } catch {
     process.chdir("/");
     return resolve("/", process.env["PWD"] ?? "");
-  }
-}
-
-function describeStdin(): Input {
-  let kind: Input["kind"] = "other";
-  try {
-    const stat = fstatSync(0);
-    if (stat.isFIFO() || stat.isSocket()) kind = "pipe";
-    else if (isatty(0)) kind = "terminal";
-  } catch {
-    // Closed: an empty input.
-  }
-  return { kind, shared: kind === "pipe" && parentReadsIt(), open: () => process.stdin };
-}
-
-/** `cmd | while read line; do ostler ask "$line"; done`: the shell still needs the rest of the pipe (Linux only). */
-function parentReadsIt(): boolean {
-  try {
-    return readlinkSync("/proc/self/fd/0") === readlinkSync(`/proc/${process.ppid}/fd/0`);
-  } catch {
-    return false;
   }
 }

@@ -42,6 +42,39 @@ test("a pipe whose data was not read is said", async () => {
   expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "Hello\n", stderr: UNREAD });
 });
 
+/** `node npx.cjs` runs the command as npx does: two processes in between that hand stdin on and do not read it. */
+const throughNpx = (command: string) => `
+export npm_lifecycle_event=npx
+cat >command <<'END'
+${command}; exit
+END
+cat >npx.cjs <<'END'
+process.title = "npm exec ask";
+const command = require("node:fs").readFileSync("command", "utf8");
+require("node:child_process").spawnSync("sh", ["-c", command], { stdio: "inherit" });
+END
+`;
+
+test.each([
+  { from: "a pipe", call: "echo data | node npx.cjs some words", stderr: UNREAD, prompts: 1 },
+  {
+    from: "the lines of a shell loop",
+    call: "printf 'one\\ntwo\\n' | while read -r word; do node npx.cjs some words; done",
+    stderr: "",
+    prompts: 2,
+  },
+  {
+    from: "a script of its own",
+    call: "export npm_config_call=x; echo data | node npx.cjs some words",
+    stderr: "",
+    prompts: 1,
+  },
+])("through npx: $from", async ({ call, stderr, prompts }) => {
+  const ran = await shell(throughNpx("ostler ask hi") + call, hello).done;
+  expect(ran.stderr).toBe(stderr);
+  expect(promptsIn(ran.log)).toHaveLength(prompts);
+});
+
 test("a socket as stdin, as programs give it to their children, is no different", async () => {
   const folder = newFolder();
   const argv = [ostler, "ask", "--agent", agentOption(hello, folder), "hi"];
