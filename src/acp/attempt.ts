@@ -54,6 +54,8 @@ export class Attempt {
   #adapterChars = 0;
   #structured = false;
   #toolStarted = false;
+  /** A tool may have run although no frame of this turn says so: nothing is sent again. */
+  #toolPossible = false;
   #systemError: { text: string; codexError: unknown } | undefined;
   #codexError: unknown;
   #refusal: AttemptFacts["refusal"];
@@ -126,6 +128,11 @@ export class Attempt {
     this.#toolStarted ||= isTool;
   }
 
+  /** A tool ran, and whose it is nobody can say: it may be this turn's. */
+  toolPossible(): void {
+    this.#toolPossible = true;
+  }
+
   /** A sentence of Ostler's own for the person. */
   notice(text: string): void {
     if (!this.#ended) this.#options.emit({ type: "notice", from: "ostler", text });
@@ -165,6 +172,7 @@ export class Attempt {
     // The turn is over: whatever was asked later is none of its denials.
     if (this.#ended) return;
     if (answer.denied) this.denied.push(request.title);
+    else if (answer.action === "select") this.#toolPossible = true;
     if (answer.action === "cancel") this.#cancelledPermission = true;
     this.#options.emit({ type: "permission", request, answer });
   }
@@ -184,7 +192,7 @@ export class Attempt {
       attempt,
       handedOver: this.handedOver,
       output: this.answer.visible || this.#toolStarted || this.#structured,
-      toolStarted: this.#toolStarted,
+      toolStarted: this.#toolStarted || this.#toolPossible,
       raisedError: latch.raisedError,
       adapterWords: this.adapterWords.length > 0,
       systemError: this.#systemError,

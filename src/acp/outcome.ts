@@ -38,6 +38,7 @@ export interface AttemptFacts {
   readonly handedOver: boolean;
   /** Non-blank answer text, a tool call, a plan or a diff. */
   readonly output: boolean;
+  /** A tool has run, or was allowed to. */
   readonly toolStarted: boolean;
   /** The active error record raised in this turn. */
   readonly raisedError: TypedSessionFailure | undefined;
@@ -60,6 +61,8 @@ export type Decision =
       readonly kind: "truncated" | "empty";
       readonly failure: Failure | null;
       readonly unreadable: boolean;
+      /** A tool may have run: an empty turn is not tried again. */
+      readonly toolStarted?: true;
       readonly warnings: readonly Failure[];
     }
   | { readonly kind: "cancelled"; readonly by: "caller" | "harness"; readonly warnings: readonly Failure[] }
@@ -124,7 +127,13 @@ function decideResult(stopReason: string | undefined, terminal: SessionFailureRe
   if (facts.raisedError !== undefined) return settle(fromRecord(facts.raisedError, facts), warnings);
   if (facts.adapterWords)
     return { kind: "completed", warnings: [...warnings, ownWarning(facts, "adapter-words", ADAPTER_WORDS)] };
-  return { kind: "empty", failure: null, unreadable: false, warnings };
+  return {
+    kind: "empty",
+    failure: null,
+    unreadable: false,
+    ...(facts.toolStarted && { toolStarted: true }),
+    warnings,
+  };
 }
 
 function decideRejection(error: RpcError, facts: AttemptFacts): Decision {

@@ -137,7 +137,8 @@ export function decideRetry(
 ): { readonly how: RetryHow; readonly delayMs: number } | undefined {
   if (triesLeft(tried, options) === 0 || options.signal.aborted) return undefined;
   if (decision.kind === "empty") {
-    const mayTry = options.retriesEmptyTurn && !decision.unreadable && decision.failure === null && tried.empty === 0;
+    const isSilent = !decision.unreadable && decision.failure === null && decision.toolStarted !== true;
+    const mayTry = options.retriesEmptyTurn && isSilent && tried.empty === 0;
     return mayTry ? { how: "again", delayMs: 0 } : undefined;
   }
   if (decision.kind !== "failed") return undefined;

@@ -261,7 +261,11 @@ export class AcpSession implements Session {
     signal.addEventListener("abort", release, { once: true });
     try {
       const { permissions } = this.link;
-      if (permissions !== undefined) return await permissions(request, signal);
+      if (permissions !== undefined) {
+        const answer = await permissions(request, signal);
+        // The prompt was answered meanwhile, and may have been sent again: what it asked for is not to run beside that.
+        return attempt.ended ? rejectAnswer(request, "The attempt that asked has ended") : answer;
+      }
       attempt.needsPermission(request);
       return rejectAnswer(request, "Nobody can answer permission requests here");
     } finally {
