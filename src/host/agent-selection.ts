@@ -15,7 +15,7 @@ import type { Resolution } from "./resolve.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The name of an agent that was given as a command line. */
-export const AD_HOC = "agent";
+const AD_HOC = "agent";
 
 /** Which agent somebody wants. */
 export interface AgentWish {
@@ -41,6 +41,8 @@ export interface AgentPlace {
 export interface SelectedAgent {
   readonly backend: string;
   readonly settings: BackendSettings;
+  /** It was given as a command line. */
+  readonly isAdHoc: boolean;
   /** What the person should know about the choice. */
   readonly notice?: string;
 }
@@ -54,16 +56,16 @@ export function selectAgent(wish: AgentWish, place: AgentPlace): SelectedAgent {
   const { config } = place;
   if (agent !== undefined) {
     if (backend !== undefined) throw new UsageError("Either a backend or the command line of an agent, not both");
-    return { backend: AD_HOC, settings: settingsOf(AD_HOC, config, profile, splitCommandLine(agent)) };
+    return { backend: AD_HOC, isAdHoc: true, settings: settingsOf(AD_HOC, config, profile, splitCommandLine(agent)) };
   }
   if (backend !== undefined) {
     checkBackendName(config, backend);
-    return { backend, settings: settingsOf(backend, config, profile) };
+    return { backend, isAdHoc: false, settings: settingsOf(backend, config, profile) };
   }
   const isInstalled = (name: string) => "found" in lookUp(name, backendSettings(config, name).command, place);
   const choice = chooseBackend({ config, isTty, isInstalled });
   if ("none" in choice) throw notInstalled(choice.none);
-  return { ...choice, settings: settingsOf(choice.backend, config, profile) };
+  return { ...choice, isAdHoc: false, settings: settingsOf(choice.backend, config, profile) };
 }
 
 /** The program of an agent, and the file that it is. Throws an error of kind `agent_spawn`. */

@@ -95,11 +95,16 @@ export function storedText(text: string | undefined): string | null {
   return text === undefined ? null : cleanLine(text, MAX_TEXT_CHARS);
 }
 
-/** A command line keeps its paths, which it cannot run without, and loses its secrets. */
-export function storedCommand(command: string | undefined): string | null {
-  if (command === undefined) return null;
-  const scrubbed = redact(command);
-  return scrubbed.includes("[redacted]") ? scrubbed : command;
+/** A text that is used again (a command line, a model) keeps its paths, which it is nothing without, and loses its secrets. */
+export function storedVerbatim(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const scrubbed = redact(text);
+  return isWhole(scrubbed) ? text : scrubbed;
+}
+
+/** Whether a stored text lost nothing, so that it can be used again. */
+export function isWhole(stored: string): boolean {
+  return !stored.includes("[redacted]");
 }
 
 /** The earlier sessions of a row with one more, as the store keeps them. */

@@ -1,8 +1,7 @@
 /** Which stored conversation a call means: the one of a name, the last of a folder, or a new one. */
 import { startError } from "../acp/death.ts";
 import { plainVerdict } from "../acp/make-failure.ts";
-import { AD_HOC } from "./agent-selection.ts";
-import { storedCommand } from "./conversation-records.ts";
+import { isWhole, storedVerbatim } from "./conversation-records.ts";
 import type { ConversationRecord } from "./conversation-records.ts";
 import type { Host, OpenConversationOptions, OpenStoredOptions } from "./host-options.ts";
 import { shortPath } from "./paths.ts";
@@ -25,7 +24,7 @@ export function findOrCreate(
   options: OpenStoredOptions,
   { cwd, env }: StoredPlace,
 ): ConversationRecord {
-  const { which, backend, agent, profile, model } = options;
+  const { which, backend, agent, profile } = options;
   if (!("name" in which)) {
     const last = findLast(store, host, { cwd, backend });
     if (last === undefined) throw noLastSession(backend, shortPath(cwd, env));
@@ -40,7 +39,7 @@ export function findOrCreate(
     checkAgent(found, options);
     return found;
   }
-  return store.create({ name, cwd, backend: host.select(options).backend, agent, profile, model });
+  return store.create({ name, cwd, backend: host.select(options).backend, agent, profile });
 }
 
 /** What starts its agent: as stored, unless the call says it anew. Throws UsageError when neither is whole. */
@@ -48,10 +47,10 @@ export function agentOf(
   record: ConversationRecord,
   options: OpenStoredOptions,
 ): Pick<OpenConversationOptions, "backend" | "agent" | "profile"> {
-  if (record.backend !== AD_HOC) return { backend: record.backend };
+  if (record.agent === undefined) return { backend: record.backend };
   const agent = options.agent ?? record.agent;
   const profile = options.profile ?? (isProfile(record.profile) ? record.profile : undefined);
-  if (agent !== undefined && !agent.includes("[redacted]")) return { backend: undefined, agent, profile };
+  if (isWhole(agent)) return { backend: undefined, agent, profile };
   throw new UsageError(
     "The command line of this session's agent held a secret and was not kept; give it again with --agent",
   );
@@ -73,7 +72,7 @@ function findLast(
 /** Whether the agent that the call names, if it names one, is that of the conversation. */
 function belongsTo(record: ConversationRecord, { backend, agent }: OpenStoredOptions): boolean {
   if (agent === undefined) return backend === undefined || backend === record.backend;
-  return record.backend === AD_HOC && (record.agent === undefined || storedCommand(agent) === record.agent);
+  return storedVerbatim(agent) === record.agent;
 }
 
 function checkAgent(record: ConversationRecord, options: OpenStoredOptions): void {

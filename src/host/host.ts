@@ -12,7 +12,7 @@ import type { Runtime } from "../acp/runtime.ts";
 import { createSupervisor } from "../acp/supervisor.ts";
 import type { RuntimeLease, Supervisor } from "../acp/supervisor.ts";
 import { backendFor } from "../backends/registry.ts";
-import { AD_HOC, findProgram, selectAgent } from "./agent-selection.ts";
+import { findProgram, selectAgent } from "./agent-selection.ts";
 import type { AgentPlace, AgentWish, SelectedAgent } from "./agent-selection.ts";
 import type { BackendSettings, Config } from "./config-defaults.ts";
 import { loadConfig } from "./config.ts";
@@ -176,7 +176,7 @@ class ComposedHost implements Host {
         gate,
       },
       program: identifyProgram(at, command, cwd),
-      adHoc: selected.backend === AD_HOC,
+      adHoc: selected.isAdHoc,
       permissions: this.#permissions(options),
       sink: options.sink,
       tap: options.tap,

@@ -4,7 +4,7 @@
  */
 import type { SQLInputValue } from "node:sqlite";
 import { AcpError, AcpPromptBusy } from "../errors/acp-error.ts";
-import { readConversation, readOwner, storedCommand, storedText, withPastSession } from "./conversation-records.ts";
+import { readConversation, readOwner, storedVerbatim, storedText, withPastSession } from "./conversation-records.ts";
 import type { ConversationRecord, ConversationSettings, OwnerInfo, Row } from "./conversation-records.ts";
 import { storeError, transaction } from "./store-file.ts";
 import type { StoreContext } from "./store-file.ts";
@@ -72,9 +72,9 @@ export class Owned implements Disposable {
   configure({ agent, profile, model }: ConversationSettings): void {
     this.#write(
       "agent = coalesce(?, agent), profile = coalesce(?, profile), model = coalesce(?, model)",
-      storedCommand(agent),
+      storedVerbatim(agent),
       storedText(profile),
-      storedText(model),
+      storedVerbatim(model),
     );
   }
 

@@ -5,7 +5,7 @@
 import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Profile } from "../errors/failure.ts";
-import { storedCommand } from "./conversation-records.ts";
+import { storedVerbatim } from "./conversation-records.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { isProfile } from "./profile.ts";
@@ -21,7 +21,11 @@ export interface RecentSession {
   readonly sessionId: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** It is not to be taken up again. */
+  readonly closed?: true | undefined;
 }
+
+type ForgottenSession = Pick<RecentSession, "cwd" | "backend" | "sessionId">;
 
 /** Above this the older half is dropped. */
 const MAX_BYTES = 128 * 1024;
@@ -29,7 +33,7 @@ const MAX_BYTES = 128 * 1024;
 /** Remembers the session. Does not throw: what cannot be remembered costs a `--continue`, not a turn. */
 export function noteRecentSession(paths: Paths, session: RecentSession): void {
   const file = fileOf(paths);
-  const line = { ...session, agent: storedCommand(session.agent) ?? undefined };
+  const line = { ...session, agent: storedVerbatim(session.agent) ?? undefined };
   try {
     ensureStateFolder(paths);
     appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
@@ -37,6 +41,11 @@ export function noteRecentSession(paths: Paths, session: RecentSession): void {
   } catch {
     // `--continue` will say that there is no earlier session.
   }
+}
+
+/** No `--continue` takes up this session any more. Does not throw. */
+export function forgetRecentSession(paths: Paths, { cwd, backend, sessionId }: ForgottenSession): void {
+  noteRecentSession(paths, { cwd, backend, sessionId, at: 0, closed: true });
 }
 
 /** The newest session of a folder, and of a backend where one is named. */
@@ -50,10 +59,12 @@ export function findRecentSession(
   } catch {
     return undefined;
   }
-  return text
-    .split("\n")
-    .map(readLine)
-    .findLast((session) => session?.cwd === cwd && (backend === undefined || session.backend === backend));
+  const sessions = text.split("\n").flatMap((line) => readLine(line) ?? []);
+  const inFolder = sessions.filter((session) => session.cwd === cwd);
+  const closed = new Set(inFolder.flatMap(({ closed: isClosed, sessionId }) => (isClosed ? [sessionId] : [])));
+  return inFolder.findLast(
+    (session) => !closed.has(session.sessionId) && (backend === undefined || session.backend === backend),
+  );
 }
 
 function fileOf(paths: Paths): string {
@@ -63,7 +74,7 @@ function fileOf(paths: Paths): string {
 /** A line that a crash or a full disk cut is no session. */
 function readLine(line: string): RecentSession | undefined {
   try {
-    const { cwd, backend, agent, profile, sessionId, at }: Record<string, unknown> = JSON.parse(line);
+    const { cwd, backend, agent, profile, sessionId, at, closed }: Record<string, unknown> = JSON.parse(line);
     if (typeof cwd !== "string" || typeof backend !== "string" || typeof sessionId !== "string") return undefined;
     return {
       cwd,
@@ -72,6 +83,7 @@ function readLine(line: string): RecentSession | undefined {
       at: typeof at === "number" ? at : 0,
       ...(typeof agent === "string" && { agent }),
       ...(isProfile(profile) && { profile }),
+      ...(closed === true && { closed }),
     };
   } catch {
     return undefined;

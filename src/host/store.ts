@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { checkSessionName, readConversation, readOwner, storedCommand, storedText } from "./conversation-records.ts";
+import { checkSessionName, readConversation, readOwner, storedVerbatim, storedText } from "./conversation-records.ts";
 import type { ConversationRecord, NewConversation, OwnerInfo } from "./conversation-records.ts";
 import { Owned, busyError, claim, noSuchConversation, rowOf } from "./ownership.ts";
 import type { Paths } from "./paths.ts";
@@ -64,18 +64,18 @@ export class Store implements Disposable {
     return this.#select("WHERE id = ?", id)[0];
   }
 
-  /** The last used conversation of a folder, named or not. */
+  /** The last used conversation of a folder that has a session, named or not. */
   latest(of: { readonly cwd: string; readonly backend?: string | undefined }): ConversationRecord | undefined {
     const newest = "ORDER BY used_at DESC, rowid DESC LIMIT 1";
-    if (of.backend === undefined) return this.#select(`WHERE cwd = ? ${newest}`, of.cwd)[0];
-    return this.#select(`WHERE cwd = ? AND backend = ? ${newest}`, of.cwd, of.backend)[0];
+    if (of.backend === undefined) return this.#select(`WHERE cwd = ? AND session_id IS NOT NULL ${newest}`, of.cwd)[0];
+    return this.#select(`WHERE cwd = ? AND backend = ? AND session_id IS NOT NULL ${newest}`, of.cwd, of.backend)[0];
   }
 
   /** Makes a conversation, or finds the one that has this name, or without a name this session, already. */
   create(conversation: NewConversation): ConversationRecord {
     const { cwd, backend, agent, profile, model, sessionId = null } = conversation;
     const name = conversation.name === null ? null : checkSessionName(conversation.name);
-    const texts = [storedCommand(agent), storedText(profile), storedText(model)];
+    const texts = [storedVerbatim(agent), storedText(profile), storedVerbatim(model)];
     const now = this.#context.now();
     return this.#act((db) =>
       transaction(db, () => {

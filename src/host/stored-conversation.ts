@@ -5,6 +5,7 @@
 import { newTurnId } from "../acp/turn-id.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnOutcome } from "../acp/types.ts";
 import type { Conversation } from "./conversation.ts";
+import { isWhole } from "./conversation-records.ts";
 import type { ConversationRecord } from "./conversation-records.ts";
 import { agentOf, findOrCreate } from "./find-stored.ts";
 import type { StoredPlace } from "./find-stored.ts";
@@ -60,7 +61,7 @@ export class StoredConversation implements AsyncDisposable {
       ...options,
       ...agentOf(record, options),
       cwd: record.cwd,
-      model: options.model ?? record.model,
+      model: options.model ?? (record.model !== undefined && isWhole(record.model) ? record.model : undefined),
       notes: record.cut === undefined ? [] : [cutSentence(record.cut.startedAt)],
       sessionId: record.sessionId ?? undefined,
       onBound: (sessionId, contextLost) => owned.bindSession(sessionId, contextLost),

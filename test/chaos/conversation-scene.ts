@@ -41,7 +41,8 @@ function watchOwner({ prompt }: TurnPlan, stage: Stage, told: Told): (stdout: st
 function findCuts({ start }: Scene, runs: readonly Run[], stage: Stage): string[] {
   if (start.endings !== undefined) return [];
   const isKilled = ({ ran }: Run): boolean => ran?.signal === "SIGKILL";
-  const tellsCut = ({ ran }: Run): boolean => ran?.stdout.includes("was cut when its Ostler ended") === true;
+  const tellsCut = ({ ran }: Run): boolean =>
+    ran !== undefined && `${ran.stdout}${ran.stderr}`.includes("was cut when its Ostler ended");
   if (!runs.some(isKilled)) return runs.filter(tellsCut).map(({ turn }) => `${turn.prompt}: tells of a cut turn`);
   const inOrder = stage.prompts.flatMap((text) => runs.find(({ turn }) => turn.prompt === text) ?? []);
   return inOrder.flatMap((run, index) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ostlerPaths } from "../../src/host/paths.ts";
 import type { Paths } from "../../src/host/paths.ts";
-import { findRecentSession, noteRecentSession } from "../../src/host/recent-sessions.ts";
+import { findRecentSession, forgetRecentSession, noteRecentSession } from "../../src/host/recent-sessions.ts";
 import type { RecentSession } from "../../src/host/recent-sessions.ts";
 
 let home: string;
@@ -33,6 +33,13 @@ test("the newest of the folder, and of the backend that was named", () => {
   expect(findRecentSession(paths, { cwd: "/a", backend: "kiro" })).toBeUndefined();
   expect(findRecentSession(paths, { cwd: "/" })).toBeUndefined();
   expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test("one that was closed is passed over", () => {
+  noteRecentSession(paths, session("1"));
+  noteRecentSession(paths, session("2"));
+  forgetRecentSession(paths, session("2"));
+  expect(findRecentSession(paths, { cwd: "/a" })).toEqual(session("1"));
 });
 
 test("an ad-hoc agent is found with its command line and habits", () => {

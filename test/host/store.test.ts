@@ -372,9 +372,14 @@ describe("conversations", () => {
   });
 
   test("the latest of a folder, named or not, of one backend or any", () => {
-    const named = make("a");
-    const unnamed = make(null, "/work", "kiro");
-    make("z", "/other");
+    const bound = (name: string | null, cwd = "/work", backend = "demo") => {
+      now += 1;
+      return store.create({ name, cwd, backend, sessionId: `s${now}` });
+    };
+    const named = bound("a");
+    const unnamed = bound(null, "/work", "kiro");
+    bound("z", "/other");
+    make("no session yet");
     expect(store.latest({ cwd: "/work" })?.id).toBe(unnamed.id);
     expect(store.latest({ cwd: "/work", backend: "demo" })?.id).toBe(named.id);
     use(named.id);
@@ -404,7 +409,10 @@ describe("conversations", () => {
       agent: `node /home/joe/agent.mjs --api-key ${secret}`,
       model: `m\u001B[31m\n${secret}`,
     });
-    expect(created).toMatchObject({ agent: "node ~/agent.mjs --api-key [redacted]", model: "m [redacted]" });
+    expect(created).toMatchObject({
+      agent: "node ~/agent.mjs --api-key [redacted]",
+      model: "m\u001B[31m\n[redacted]",
+    });
     const owned = store.claim(created.id);
     if (!(owned instanceof Owned)) throw new Error("Busy");
     owned.bindSession("s1");
@@ -427,7 +435,7 @@ describe("conversations", () => {
     const db = new DatabaseSync(file());
     db.exec("BEGIN");
     const insert = db.prepare(
-      "INSERT INTO conversations (id, name, cwd, backend, created_at, used_at) VALUES (?, ?, ?, 'demo', ?, ?)",
+      "INSERT INTO conversations (id, name, cwd, backend, session_id, created_at, used_at) VALUES (?, ?, ?, 'demo', 's', ?, ?)",
     );
     for (let index = 0; index < 10_000; index += 1)
       insert.run(`id${index}`, `n${index}`, `/w${index % 10}`, index, index);

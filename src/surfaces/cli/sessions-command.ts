@@ -7,6 +7,7 @@ import { EXIT } from "../../errors/kinds.ts";
 import { stripControls } from "../../errors/redact.ts";
 import type { ConversationRecord } from "../../host/conversation-records.ts";
 import { ostlerPaths, shortPath } from "../../host/paths.ts";
+import { forgetRecentSession } from "../../host/recent-sessions.ts";
 import { openStore } from "../../host/store.ts";
 import type { Store } from "../../host/store.ts";
 import { UsageError } from "../../host/usage-error.ts";
@@ -38,6 +39,8 @@ export async function sessions(argv: readonly string[], io: Io): Promise<number>
     if (action === "show") lines.push(...(options.json ? [harmlessJson(record)] : showLines(record, io.env)));
     else {
       store.remove(record.id);
+      const { cwd: folder, backend, sessionId } = record;
+      if (sessionId !== null) forgetRecentSession(store.paths, { cwd: folder, backend, sessionId });
       lines.push(options.json ? harmlessJson({ closed: record }) : closedLine(record));
     }
   }

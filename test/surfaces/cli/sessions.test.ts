@@ -348,6 +348,34 @@ describe("ostler sessions", () => {
     expect((await run(["sessions", "show", id], { folder })).stdout).toContain("(unnamed)");
     expect((await run(["sessions", "close", id], { folder })).exitCode).toBe(0);
     expect((await run(["sessions", "--json"], { folder })).stdout).toBe("[]\n");
+    expect((await run(["ask", "--continue", "three"], { folder })).exitCode).toBe(4);
+  });
+
+  test("a model is kept as it was given once it worked, a path too; one that did not is not", async () => {
+    const folder = newFolder();
+    const models = { availableModels: [{ modelId: "/home/me/m1" }, { modelId: "m2" }], currentModelId: "m2" };
+    const agent = agentOption(
+      {
+        initializeResult: { agentCapabilities: LOAD },
+        newResult: { models },
+        on: { "session/load": [[reply({ models })]] },
+      },
+      folder,
+    );
+    const argv = ["ask", "-s", "work", "--agent", agent];
+    expect((await run([...argv, "-m", "nope", "hi"], { folder })).exitCode).toBe(1);
+    expect((await run([...argv, "-m", "/home/me/m1", "hi"], { folder })).exitCode).toBe(0);
+    const { exitCode, log } = await run([...argv, "hi"], { folder });
+    expect(exitCode).toBe(0);
+    const set = logOf(log).filter(({ frame }) => frame?.method === "session/set_model");
+    expect(set.map(({ frame }) => frame?.params?.["modelId"])).toEqual(["/home/me/m1", "/home/me/m1"]);
+  });
+
+  test("a first call that failed does not stand before the last session", async () => {
+    const folder = newFolder();
+    await run(["ask", "-b", "demo", "one"], { folder });
+    await run(["ask", "-s", "broken", "--agent", "/no/such/agent", "hi"], { folder });
+    expect((await run(["ask", "--continue", "two"], { folder })).stdout).toContain('before that "one"');
   });
 
   test("how the last turn failed is shown", async () => {
