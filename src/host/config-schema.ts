@@ -80,7 +80,7 @@ export const configSchema = z
       periodS: seconds("The window, in seconds.", 1, 86_400, DEFAULTS.restart.periodS),
     }),
     retry: section("Automatic retries of transient failures that are safe to send again.", {
-      retries: count("Tries after the first.", 0, 10, DEFAULTS.retry.retries),
+      retries: count("Tries after the first.", 0, 20, DEFAULTS.retry.retries),
     }),
     limits: section("Bounds on memory.", {
       lineBytes: count("The longest message of an agent, in bytes.", 65_536, MAX_LINE_BYTES, DEFAULTS.limits.lineBytes),

@@ -167,6 +167,13 @@ test.each([
     warning: "timeouts.toolS must be a number, so it is ignored",
   },
   {
+    from: "more retries than --retries takes",
+    content: { retry: { retries: 21 } },
+    at: (config: typeof DEFAULT_CONFIG): unknown => config.retry.retries,
+    value: 20,
+    warning: "retry.retries must be at most 20, so 20 is used",
+  },
+  {
     from: "half a retry",
     content: { retry: { retries: 1.5 } },
     at: (config: typeof DEFAULT_CONFIG): unknown => config.retry.retries,

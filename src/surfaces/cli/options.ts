@@ -125,7 +125,8 @@ export const ASK_OPTIONS = {
     type: "text",
     value: "FILE",
     group: "Output",
-    describe: "Write everything said between Ostler and the agent to this file, secrets hidden, for a report",
+    describe:
+      "Write everything said between Ostler and the agent to this file (overwritten), secrets hidden, for a report",
   },
 
   "log-level": {
