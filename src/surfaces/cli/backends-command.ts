@@ -11,6 +11,7 @@ import type { LoadedConfig } from "../../host/config.ts";
 import { CrashFiles, identifyProgram } from "../../host/crash-ledger.ts";
 import { inspectBackends } from "../../host/doctor.ts";
 import { InstallError, installAdapter, isInstallable } from "../../host/install.ts";
+import { nearestName } from "../../host/nearest-name.ts";
 import { ostlerPaths } from "../../host/paths.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { signalExitCode } from "../shared/exit-code.ts";
@@ -19,6 +20,7 @@ import type { Io } from "./io.ts";
 import { BACKENDS_OPTIONS } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
+import { unknownAction } from "./unknown-action.ts";
 
 const USAGE = "write: ostler backends, ostler backends install codex|claude, or ostler backends resume NAME";
 
@@ -27,10 +29,13 @@ export async function backends(argv: readonly string[], io: Io): Promise<number>
   const [action = "list", name, ...more] = words;
   if (action === "list" && name === undefined) return list(options.config, io);
   if ((action !== "install" && action !== "resume") || name === undefined || more.length > 0) {
-    throw new UsageError(`Cannot make sense of "${["backends", ...words].join(" ")}"; ${USAGE}`);
+    throw unknownAction("backends", words, { actions: ["list", "install", "resume"], usage: USAGE });
   }
   if (action === "resume") return resume(name, options.config, io);
-  if (!isInstallable(name)) throw new UsageError(`Ostler cannot install "${name}"; ${USAGE}`);
+  if (!isInstallable(name)) {
+    const near = nearestName(name, ["codex", "claude"]);
+    throw new UsageError(`Ostler cannot install "${name}"; ${near === undefined ? USAGE : `did you mean "${near}"?`}`);
+  }
   return install(name, io);
 }
 

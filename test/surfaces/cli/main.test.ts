@@ -43,8 +43,21 @@ test.each([
   { argv: ["toString"], sentence: 'ostler: Unknown command "toString"; to ask an agent, write: ostler ask "toString"' },
   {
     argv: ["backends", "instal", "codex"],
+    sentence: 'ostler: Cannot make sense of "backends instal codex"; did you mean ostler backends install codex?',
+  },
+  {
+    argv: ["backends", "resume"],
     sentence:
-      'ostler: Cannot make sense of "backends instal codex"; write: ostler backends, ostler backends install codex|claude, or ostler backends resume NAME',
+      'ostler: Cannot make sense of "backends resume"; write: ostler backends, ostler backends install codex|claude, or ostler backends resume NAME',
+  },
+  { argv: ["backends", "resume", "dmeo"], sentence: 'ostler: No backend is called "dmeo" (did you mean "demo"?)' },
+  {
+    argv: ["backends", "resume", "nope"],
+    sentence: 'ostler: No backend is called "nope" (there are claude, codex, kiro, demo)',
+  },
+  {
+    argv: ["backends", "install", "codx"],
+    sentence: 'ostler: Ostler cannot install "codx"; did you mean "codex"?',
   },
   {
     argv: ["backends", "install", "kiro"],
