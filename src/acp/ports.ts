@@ -44,7 +44,10 @@ export interface Backend {
   readonly profile: Profile;
   /** For sentences: `Claude Agent`. */
   readonly label: string;
-  /** What to run to sign in, as a sentence; the login card shows it. */
+  /**
+   * What to run to sign in, as a sentence with the command in its first backquotes. The login card puts the command there
+   * that works on this machine.
+   */
   readonly loginHint: string;
   /** Declare the AIR extension (session failures). Default true. */
   readonly air: boolean;

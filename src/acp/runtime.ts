@@ -14,7 +14,7 @@ import { PROTOCOL_VERSION, initializeParams, readHandshake } from "./negotiate.t
 import type { AgentCapabilities, Handshake } from "./negotiate.ts";
 import { isObject } from "./frames.ts";
 import type { OpenSessionOptions } from "./open-session.ts";
-import type { Backend } from "./ports.ts";
+import type { Backend, CommandLine } from "./ports.ts";
 import type { ResumeSessionOptions } from "./resume-session.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
 import { RuntimeSessions } from "./runtime-sessions.ts";
@@ -33,6 +33,8 @@ export interface RuntimeEnd {
 /** A running agent. Restarting is not its business. */
 export interface Runtime extends AsyncDisposable {
   readonly backend: Backend;
+  /** What was started. */
+  readonly command: CommandLine;
   readonly state: "ready" | "dead";
   readonly pid: number;
   readonly agent: { readonly name: string; readonly version: string } | null;
@@ -102,6 +104,7 @@ async function spawn({ backend, command, cwd, env, ledger, approval = "reads" }:
 
 class AcpRuntime implements Runtime {
   readonly backend: Backend;
+  readonly command: CommandLine;
   readonly pid: number;
   readonly #options: RuntimeOptions;
   readonly #child: AgentChild;
@@ -120,6 +123,7 @@ class AcpRuntime implements Runtime {
     this.#options = options;
     this.#child = child;
     this.backend = options.backend;
+    this.command = options.command;
     this.pid = child.pid;
     const lineBytes = options.lineBytes ?? DEFAULTS.lineBytes;
     const life = new Lifeline({

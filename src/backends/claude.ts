@@ -32,7 +32,7 @@ export const claudeBackend: Backend = {
   id: "claude",
   profile: "claude",
   label: "Claude Agent",
-  loginHint: "Run `claude` and sign in, or set ANTHROPIC_API_KEY, then ask again",
+  loginHint: "Run `claude auth login` or set ANTHROPIC_API_KEY, then ask again",
   // Its sessions are processes of their own behind one adapter.
   sessionsPerRuntime: Infinity,
   capabilityMeta: { terminal_output_delta: true },

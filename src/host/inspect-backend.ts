@@ -171,7 +171,7 @@ async function inspectTarget(
   const known = version === undefined ? {} : { version };
   if (!isRunnable) return { findings, ...known };
 
-  const { profile, label, loginHint } = backend;
+  const { profile, label } = backend;
   const { gate: required } = loaded.config;
   const { mode, command } = settings;
   const allowance = profile === "codex" ? findCodexAllowance({ env: environments.ask, cwd }) : undefined;
@@ -190,7 +190,7 @@ async function inspectTarget(
   const start = isStarted
     ? await startOnce(name, { loaded, env, cwd, label, ...whenStopped, ...timeoutOf(options) })
     : undefined;
-  const loginFix = loginCommand(profile, { command: found, at, loginHint, cwd, env });
+  const loginFix = loginCommand(profile, found, { env, cwd }) ?? backend.loginHint;
   const hints = readLoginHints(profile, environments.ask);
   if (name !== "demo") findings.push(...inspectLogin({ profile, label, hints, start, fix: loginFix }));
   const isGateTold = start?.failure?.kind === "gate";

@@ -1,11 +1,12 @@
 /** Whether somebody is signed in: what the agent itself says beats what variables and files suggest. */
 import { existsSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import type { CommandLine } from "../acp/ports.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Backend, CommandLine } from "../acp/ports.ts";
 import type { Profile } from "../errors/failure.ts";
 import { fine, shellLine, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { StartReport } from "./inspect-start.ts";
+import { packageOf } from "./installed-adapter.ts";
 import type { LoginHints } from "./login-hints.ts";
 import { findInPath } from "./resolve.ts";
 
@@ -43,41 +44,51 @@ export function inspectLogin({ profile, label, hints, start, fix }: LoginFacts):
   ];
 }
 
-/** What a person types to sign in: the harness's own program where it is, else the one that the adapter brings. */
+/** How to sign in to an agent on this machine, as a sentence for the login card. */
+export function loginAdvice(
+  { backend, command }: { readonly backend: Backend; readonly command: CommandLine },
+  place: LoginPlace,
+): string {
+  const { loginHint, profile } = backend;
+  const typed = loginCommand(profile, command, place);
+  return typed === undefined ? loginHint : loginHint.replace(/`[^`]+`/, () => `\`${typed}\``);
+}
+
+interface LoginPlace {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+/**
+ * What a person types to sign in: the harness's own program where PATH has it, else the one that the adapter brings;
+ * undefined where neither is there.
+ */
 export function loginCommand(
   profile: Profile,
-  facts: {
-    readonly command: CommandLine | undefined;
-    readonly at: string | undefined;
-    /** A sentence, where there is no command. */
-    readonly loginHint: string;
-    readonly cwd: string;
-    readonly env: NodeJS.ProcessEnv;
-  },
-): string {
-  const { command, at, loginHint, cwd, env } = facts;
+  { file, args }: CommandLine,
+  { env, cwd }: LoginPlace,
+): string | undefined {
   const isInPath = (program: string): boolean => findInPath(program, env, cwd) !== undefined;
+  // Ostler runs its own adapters with its own Node; the one of the machine may be too old, or missing.
+  const isOurNode = file === process.execPath && args[0] !== undefined;
+  const at = isOurNode ? resolve(cwd, args[0]!) : file;
+  const start = isOurNode ? [file] : [];
   switch (profile) {
     case "claude":
       if (isInPath("claude")) return "claude auth login";
-      return command !== undefined && at !== undefined && basename(at) === "claude-agent-acp"
-        ? shellLine([...ownNode(command), at, "--cli", "auth", "login"], env)
-        : loginHint;
+      if (basename(at) !== "claude-agent-acp") return undefined;
+      return shellLine([...start, at, "--cli", "auth", "login"], env);
     case "codex": {
       if (isInPath("codex")) return "codex login";
-      const codex = at === undefined ? "" : join(dirname(at), "codex");
-      if (command === undefined || !existsSync(codex)) return loginHint;
-      return shellLine([...ownNode(command), codex, "login"], env);
+      // Beside the adapter, or, where npm installed that globally, among its own packages.
+      const folders = [dirname(at), join(packageOf(at)?.folder ?? dirname(at), "node_modules", ".bin")];
+      const codex = folders.map((folder) => join(folder, "codex")).find((program) => existsSync(program));
+      return codex === undefined ? undefined : shellLine([...start, codex, "login"], env);
     }
     case "kiro":
       if (isInPath("kiro-cli")) return "kiro-cli login";
-      return at !== undefined && basename(at) === "kiro-cli" ? shellLine([at, "login"], env) : loginHint;
+      return basename(at) === "kiro-cli" ? shellLine([at, "login"], env) : undefined;
     case "generic":
-      return loginHint;
+      return undefined;
   }
-}
-
-/** Ostler runs its own adapters with its own Node; the one of the machine may be too old, or missing. */
-function ownNode({ file }: CommandLine): string[] {
-  return file === process.execPath ? [file] : [];
 }

@@ -8,7 +8,7 @@ import { ask, askAsText } from "./ask-case.ts";
 
 const at = (method: string, action: Action): Scenario => ({ on: { [method]: [[action]] } });
 const SIGN_IN: readonly { readonly profile: Profile; readonly hint: string }[] = [
-  { profile: "claude", hint: "Run `claude` and sign in" },
+  { profile: "claude", hint: "claude auth login" },
   { profile: "codex", hint: "codex login" },
   { profile: "kiro", hint: "kiro-cli login" },
   { profile: "generic", hint: "Sign in with the agent's own command" },

@@ -1,6 +1,7 @@
 /** The turn of one `ostler ask`: prompt, agent, session, events. The straight line; everything thrown goes to the caller. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Runtime } from "../../acp/runtime.ts";
 import type { PromptBlock, Turn, TurnOutcome, TurnTimeouts } from "../../acp/types.ts";
 import type { Config } from "../../host/config-defaults.ts";
 import { createHost } from "../../host/host.ts";
@@ -37,6 +38,8 @@ export interface Run {
   personSaidNo: number;
   /** What the closing card may use, as far as it is known. */
   words: CardWords;
+  /** The agent that runs, for the login that it may lack. */
+  agent: Pick<Runtime, "backend" | "command"> | undefined;
 }
 
 /** Runs the turn to its outcome. Throws what keeps it from starting. */
@@ -79,9 +82,9 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
       run.backend = backend;
     },
     onRuntime: (runtime) => {
-      const { loginHint, profile } = runtime.backend;
       interrupt.kill = (bug) => runtime.kill(bug);
-      run.words = { ...run.words, loginHint, profile };
+      run.agent = runtime;
+      run.words = { ...run.words, profile: runtime.backend.profile };
     },
     ...(await personToAsk(run)),
   });

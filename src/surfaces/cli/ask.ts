@@ -55,6 +55,7 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
     backend,
     personSaidNo: 0,
     words: { newConversation: NEW_CONVERSATION },
+    agent: undefined,
   };
   const sayAtOnce = io.log.onBroken;
   useLog(request, io, (sentence) => presenter.notice(sentence));
@@ -72,6 +73,7 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
   // Between two attempts, or before the first, a bug finds no turn that it could end.
   if (interrupt.bug !== undefined && outcome.kind === "cancelled")
     outcome = outcomeWithoutTurn(failureFor(interrupt.bug), outcome.durationMs, interrupt.bug);
+  if (outcome.kind === "failed" && outcome.failure.kind === "auth") await adviseLogin(run);
   const exitCode = unusable?.exitCode ?? exitCodeOf(outcome, run);
   const isSaidByCaller = unusable !== undefined || interrupt.bug !== undefined;
   if (broken === undefined) present(run, outcome, exitCode, isSaidByCaller);
@@ -81,6 +83,14 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
   if (broken !== undefined && interrupt.received === undefined) return exitCodeOfBroken(broken, terminal);
   if (unusable !== undefined) throw unusable;
   return exitCode;
+}
+
+/** Only where a login is missing: it looks for programs. */
+async function adviseLogin(run: Run): Promise<void> {
+  const { agent, io } = run;
+  if (agent === undefined) return;
+  const { loginAdvice } = await import("../../host/inspect-login.ts");
+  run.words = { ...run.words, loginHint: loginAdvice(agent, io) };
 }
 
 /** `--log-level` beats `OSTLER_LOG`, which has been read. What is wrong with the log is a remark while the run lasts. */

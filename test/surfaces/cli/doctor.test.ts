@@ -8,6 +8,7 @@ import { thisSystem } from "../../../src/host/this-process.ts";
 import type { Scenario } from "../../fixtures/agents/scenario.ts";
 import { processesIn } from "../../fixtures/agents/scenario.ts";
 import { SIGNED_IN, SIGNED_OUT, World } from "./doctor-world.ts";
+import { run } from "./run-main.ts";
 
 const OTHER_MACHINE = process.arch === "arm64" ? { machine: 62, name: "x64" } : { machine: 183, name: "arm64" };
 const NODE_FIX = `export PATH=${dirname(process.execPath)}:"$PATH"`;
@@ -883,6 +884,60 @@ test.each([
   const path = execFileSync("/bin/sh", ["-ec", `${fix}\nprintf %s "$PATH"`], { cwd: "/", env: shell }).toString();
   if (fix.startsWith("export")) world.env = { ...world.env, PATH: path };
   expect(await world.doctor(...argv)).toMatchObject({ exitCode: 0, stdout: expect.not.stringContaining("✗") });
+});
+
+const OWN_BIN = "ostler/adapters/node_modules/.bin";
+const AND_CONFIG = "Codex says the same when its config.toml cannot be read: check that file too";
+
+test.each<{ from: string; backend: string; world: (world: World) => World; fix: string; advice: string }>([
+  {
+    from: "claude, whose command is in PATH",
+    backend: "claude",
+    world: (world) => world.node().adapter("claude", { scenario: REFUSES_LOGIN }).program("claude"),
+    fix: "claude auth login",
+    advice: "Run `claude auth login` or set ANTHROPIC_API_KEY, then ask again",
+  },
+  {
+    from: "claude, of which there is only the adapter that Ostler installed",
+    backend: "claude",
+    world: (world) => world.adapter("claude", { scenario: REFUSES_LOGIN, isOwn: true }),
+    fix: `${process.execPath} ~/${OWN_BIN}/claude-agent-acp --cli auth login`,
+    advice: `Run \`${process.execPath} ~/${OWN_BIN}/claude-agent-acp --cli auth login\` or set ANTHROPIC_API_KEY, then ask again`,
+  },
+  {
+    from: "codex, whose command is in PATH",
+    backend: "codex",
+    world: (world) => world.node().adapter("codex", { scenario: REFUSES_LOGIN }).program("codex"),
+    fix: "codex login",
+    advice: `Run \`codex login\` or set OPENAI_API_KEY, then ask again. ${AND_CONFIG}`,
+  },
+  {
+    from: "codex, of which there is only the adapter that Ostler installed",
+    backend: "codex",
+    world: (world) =>
+      world.adapter("codex", { scenario: REFUSES_LOGIN, isOwn: true }).file(`${OWN_BIN}/codex`, "", 0o755),
+    fix: `${process.execPath} ~/${OWN_BIN}/codex login`,
+    advice: `Run \`${process.execPath} ~/${OWN_BIN}/codex login\` or set OPENAI_API_KEY, then ask again. ${AND_CONFIG}`,
+  },
+  {
+    from: "codex, of which there is only a global adapter: npm keeps its packages below it",
+    backend: "codex",
+    world: (world) =>
+      world
+        .node()
+        .adapter("codex", { scenario: REFUSES_LOGIN })
+        .file("lib/node_modules/@agentclientprotocol/codex-acp/node_modules/.bin/codex", "", 0o755),
+    fix: "~/lib/node_modules/@agentclientprotocol/codex-acp/node_modules/.bin/codex login",
+    advice:
+      "Run `~/lib/node_modules/@agentclientprotocol/codex-acp/node_modules/.bin/codex login` or set OPENAI_API_KEY, then ask again. " +
+      AND_CONFIG,
+  },
+])("ask and doctor name one login that works here: $from", async ({ backend, world: make, fix, advice }) => {
+  const world = make(new World());
+  const asked = await run(["ask", "-b", backend, "hello"], { folder: world.home, env: world.env });
+  expect(asked.exitCode).toBe(6);
+  expect(asked.stderr.replace(/\s+/g, " ")).toContain(`${advice} `);
+  expect((await world.doctor("-b", backend, "--smoke")).stdout).toContain(`\n    → ${fix}\n`);
 });
 
 test("looking writes nothing, and trying leaves only the folder", async () => {
