@@ -6,9 +6,9 @@ import { execa } from "execa";
 import type { Readable, Writable } from "node:stream";
 import { basename } from "node:path";
 import type { AgentProcess, CommandLine, ProcessLedger } from "./ports.ts";
-import { markEnvironment, newMark, processNumbers } from "./process-mark.ts";
+import { markEnvironment, newMark } from "./process-mark.ts";
 import { ProcessTree, delay } from "./process-tree.ts";
-import { startTimeOf } from "./processes.ts";
+import { groupIsAlive, pipesOf, processNumbers, sessionGoesOn, startClock, startTimeOfChild } from "./processes.ts";
 import type { ProcessIdentity } from "./processes.ts";
 
 /** How a process ended. */
@@ -56,7 +56,7 @@ export class AgentChild {
   #stderr: string[] = [];
   #stderrChars = 0;
   #stopping: Promise<boolean> | undefined;
-  readonly #process: AgentProcess;
+  #process: AgentProcess;
   readonly #ledger: ProcessLedger | undefined;
   readonly #endGraceMs: number;
   readonly #tree: ProcessTree;
@@ -65,6 +65,7 @@ export class AgentChild {
     process: AgentProcess,
     facts: {
       readonly before: readonly number[];
+      readonly pipes: readonly string[];
       readonly ledger: ProcessLedger | undefined;
       readonly endGraceMs: number | undefined;
     },
@@ -80,11 +81,17 @@ export class AgentChild {
       leaderIsAlive: () => this.exit === null,
       ownsGroup: true,
       before: facts.before,
+      pipes: facts.pipes,
     });
     this.stdin = streams.stdin;
     this.stdout = streams.stdout;
     this.stderr = streams.stderr;
-    this.exited = exited.then((fact) => (this.exit = fact));
+    this.exited = exited.then((fact) => {
+      this.exit = fact;
+      // The number was free a moment ago, had nobody stayed in its group.
+      if (facts.ledger !== undefined && groupIsAlive(this.pid)) this.#writeDown(startClock());
+      return fact;
+    });
     streams.stderr.setEncoding("utf8").on("data", (text: string) => this.#keepStderr(text));
     // A closed pipe is told by the exit or by the end of stdout; these events alone must not end Ostler (case C15 b).
     for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.on("error", () => {});
@@ -121,14 +128,23 @@ export class AgentChild {
     });
     // Node closes the stdin of a process that exits, and with it that of the server a launcher left behind.
     Object.defineProperty(subprocess.nodeChildProcess, "stdin", { value: null });
-    const started = { pid, startedAt: startTimeOf(pid) ?? "", mark, file: basename(command.file) };
+    // Nobody has waited for it yet: its number is its own, even if it has ended.
+    const numbers = { pid, startedAt: startTimeOfChild(pid), heldUntil: startClock() };
+    const pipes = pipesOf(pid);
+    const started = { ...numbers, mark, file: basename(command.file) };
     ledger?.started(started);
-    return new AgentChild(started, { before, ledger, endGraceMs }, subprocess, exited);
+    return new AgentChild(started, { before, pipes, ledger, endGraceMs }, subprocess, exited);
   }
 
   /** The last 64 KiB of stderr, raw: scrub before showing. */
   stderrTail(): string {
     return this.#stderr.join("");
+  }
+
+  /** To be called when the agent has spoken: whoever did is alive by now, also behind a launcher. */
+  noteAnswer(): void {
+    const goesOn = this.exit === null || sessionGoesOn(this.#process, this.#process.heldUntil);
+    if (goesOn && this.#stopping === undefined) this.#writeDown(startClock());
   }
 
   /** The agent itself, and what it has started and is still alive. */
@@ -148,6 +164,12 @@ export class AgentChild {
   /** Ends the whole tree at once. */
   kill(): void {
     this.#tree.signal("SIGKILL");
+  }
+
+  /** A later moment makes more of what it left recognisable, should this Ostler be killed (docs/adr/0007-leases.md). */
+  #writeDown(heldUntil: number): void {
+    this.#process = { ...this.#process, heldUntil };
+    this.#ledger?.started(this.#process);
   }
 
   async #walkLadder(): Promise<boolean> {

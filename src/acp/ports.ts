@@ -117,6 +117,8 @@ export interface AgentProcess extends ProcessIdentity {
   readonly mark: string;
   /** The name of its program, without folder and arguments. */
   readonly file: string;
+  /** Until when its number was surely its own, on `startClock`; 0 = not known. */
+  readonly heldUntil: number;
 }
 
 /** How much a record of the log matters; the order is that of `--log-level`. */
@@ -133,7 +135,7 @@ export type FrameListener = (dir: "in" | "out", frame: unknown, chars: number) =
 
 /** Where running agents are written down, so that those of an Ostler that was killed can be ended later. Must not throw. */
 export interface ProcessLedger {
-  /** Called before anything is sent to the agent. */
+  /** Called before anything is sent to the agent, and again with a later `heldUntil`. */
   started(agent: AgentProcess): void;
   /** Called when nothing of its tree is left. */
   ended(agent: AgentProcess): void;

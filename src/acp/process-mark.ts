@@ -3,8 +3,8 @@
  * group and the family (setsid, a daemon that forked twice), which no walk from parent to child does. Linux alone shows
  * the environment of a process; elsewhere nothing is found by it.
  */
-import { readFileSync, readdirSync, statSync } from "node:fs";
-import { startTimeOf } from "./processes.ts";
+import { readFileSync } from "node:fs";
+import { isOwn, processNumbers, startTimeOf } from "./processes.ts";
 import type { ProcessIdentity } from "./processes.ts";
 
 const VARIABLE = "OSTLER_RUN";
@@ -44,21 +44,10 @@ export function markedProcesses(mark: string, except: ReadonlySet<number>): Proc
   });
 }
 
-/** Every process there is now; empty without /proc. */
-export function processNumbers(): number[] {
-  try {
-    return readdirSync("/proc").map(Number).filter(Number.isInteger);
-  } catch {
-    return [];
-  }
-}
-
 function carries(pid: number, mark: string): boolean {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
-    return (
-      `\0${environment}`.includes(`\0${VARIABLE}=${mark}\0`) && statSync(`/proc/${pid}`).uid === process.getuid?.()
-    );
+    return `\0${environment}`.includes(`\0${VARIABLE}=${mark}\0`) && isOwn(pid);
   } catch {
     return false;
   }

@@ -1,9 +1,17 @@
 /**
- * All processes of one agent: itself, its group, its descendants, and what carries its mark. Whoever was seen once stays
+ * All processes of one agent: itself, its group, its descendants, what carries its mark and what speaks on its pipes. Whoever was seen once stays
  * known, so that a process adopted by init is still found. Every signal checks pid and start time first.
  */
 import { markedProcesses } from "./process-mark.ts";
-import { descendantsOf, groupIsAlive, isAlive, signalGroup, signalProcess } from "./processes.ts";
+import {
+  descendantsOf,
+  groupIsAlive,
+  groupMembers,
+  isAlive,
+  processesOn,
+  signalGroup,
+  signalProcess,
+} from "./processes.ts";
 import type { ProcessIdentity } from "./processes.ts";
 
 /** The last two rungs of every stop. */
@@ -22,6 +30,8 @@ export interface ProcessTreeOptions {
   readonly ownsGroup: boolean;
   /** Numbers of processes older than the agent: they are not read, which makes the end of a short run cheap. */
   readonly before?: readonly number[];
+  /** The agent's stdin and stdout, as `pipesOf` names them. */
+  readonly pipes?: readonly string[];
 }
 
 export class ProcessTree {
@@ -29,12 +39,14 @@ export class ProcessTree {
   readonly #options: ProcessTreeOptions;
   readonly #madeAt = performance.now();
   readonly #known = new Map<number, ProcessIdentity>();
+  readonly #pipes: ReadonlySet<string>;
   #before: ReadonlySet<number>;
   #ownsGroup: boolean;
 
   constructor(leaderPid: number, options: ProcessTreeOptions) {
     this.#leaderPid = leaderPid;
     this.#options = options;
+    this.#pipes = new Set(options.pipes);
     this.#before = new Set(options.before);
     this.#ownsGroup = options.ownsGroup;
   }
@@ -43,10 +55,17 @@ export class ProcessTree {
   look(): void {
     if (performance.now() - this.#madeAt > BEFORE_HOLDS_MS) this.#before = new Set();
     if (this.#options.leaderIsAlive()) this.#remember(descendantsOf(this.#leaderPid));
-    for (const marked of markedProcesses(this.#options.mark, this.#before)) {
-      if (marked.pid === this.#leaderPid) continue;
+    const found = [
+      // The family of a launcher that left.
+      ...(this.#groupIsAlive() ? groupMembers(this.#leaderPid) : []),
       // An Ostler among them marks its own agents differently.
-      this.#remember([marked, ...descendantsOf(marked.pid)]);
+      ...markedProcesses(this.#options.mark, this.#before),
+      // A launcher may have cleared the environment and left the session; its server still has to speak.
+      ...processesOn(this.#pipes, this.#before),
+    ];
+    for (const process of found) {
+      if (process.pid === this.#leaderPid) continue;
+      this.#remember([process, ...descendantsOf(process.pid)]);
     }
   }
 

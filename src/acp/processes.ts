@@ -3,7 +3,8 @@
  * process group with setsid (kiro wire notes, section 14): a group signal alone leaves orphans.
  */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { uptime } from "node:os";
 
 /** A process, named so that a reused pid is not mistaken for it. */
 export interface ProcessIdentity {
@@ -54,6 +55,7 @@ export function describeProcess(identity: ProcessIdentity): ProcessFacts | undef
 
 /** The kernel counts start times in hundredths of a second, `ps` shows whole seconds. */
 const TICK_MS = 10;
+const TICKS_PER_SECOND = 1000 / TICK_MS;
 const PS_STEP_MS = 1000;
 
 /** Milliseconds since Ostler itself started: a clock that nobody sets, and that start times can be compared with. */
@@ -94,10 +96,76 @@ export function groupIsAlive(leaderPid: number): boolean {
     return false;
   }
   if (process.platform !== "linux") return true;
-  return readdirSync("/proc").some((name) => {
-    const fields = /^\d+$/.test(name) ? procStat(Number(name)) : undefined;
-    return fields !== undefined && Number(fields[2]) === leaderPid && fields[0] !== "Z";
+  return groupMembers(leaderPid).length > 0;
+}
+
+/** The living members of a process group; none where /proc does not show them. */
+export function groupMembers(leaderPid: number): ProcessIdentity[] {
+  return processNumbers().flatMap((pid) => {
+    const [state, , group, , ...rest] = procStat(pid) ?? [];
+    const startedAt = rest[15];
+    return startedAt === undefined || Number(group) !== leaderPid || state === "Z" ? [] : [{ pid, startedAt }];
   });
+}
+
+/** Now, on the clock of the start times and in its steps; 0 where the system has no such clock (all but Linux). */
+export function startClock(): number {
+  return process.platform === "linux" ? Math.floor(uptime() * TICKS_PER_SECOND) : 0;
+}
+
+/**
+ * Whether the session that a process had begun with `setsid` goes on: one of its members was born at a moment (of
+ * {@link startClock}) when the number was known to be that process's. A session is only ever entered by being born into
+ * it, and its number is given to nobody while it has members: such a member proves it for all, and another process with
+ * that number disproves it. False without /proc.
+ */
+export function sessionGoesOn({ pid: leaderPid, startedAt }: ProcessIdentity, moment: number): boolean {
+  const bornAs = procStat(leaderPid)?.[19] ?? startedAt;
+  if (bornAs !== startedAt) return false;
+  return processNumbers().some((pid) => {
+    const fields = procStat(pid);
+    return fields !== undefined && Number(fields[3]) === leaderPid && Number(fields[19]) <= moment;
+  });
+}
+
+/** What the stdin and stdout of a process are, where that is a pipe or a socket: `socket:[4711]`. Empty without /proc. */
+export function pipesOf(pid: number): string[] {
+  return ["0", "1"].flatMap((fd) => {
+    try {
+      const end = readlinkSync(`/proc/${pid}/fd/${fd}`);
+      return /^(pipe|socket):/.test(end) ? [end] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** The living processes of this user that have one of these as stdin or stdout, without the numbers in `except`. */
+export function processesOn(pipes: ReadonlySet<string>, except: ReadonlySet<number>): ProcessIdentity[] {
+  if (pipes.size === 0) return [];
+  return processNumbers().flatMap((pid) => {
+    if (except.has(pid) || pid === process.pid || !pipesOf(pid).some((end) => pipes.has(end))) return [];
+    const startedAt = startTimeOf(pid);
+    return startedAt === undefined || !isOwn(pid) ? [] : [{ pid, startedAt }];
+  });
+}
+
+/** Every process there is now; empty without /proc. */
+export function processNumbers(): number[] {
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a process is this user's. */
+export function isOwn(pid: number): boolean {
+  try {
+    return statSync(`/proc/${pid}`).uid === process.getuid?.();
+  } catch {
+    return false;
+  }
 }
 
 /** The start time of a living process, undefined when it is gone or a zombie. */
@@ -109,6 +177,11 @@ export function startTimeOf(pid: number): string | undefined {
   }
   const fields = procStat(pid);
   return fields === undefined || fields[0] === "Z" ? undefined : fields[19];
+}
+
+/** The start time of a child that was just started, also when it has ended already; empty when the system tells none. */
+export function startTimeOfChild(pid: number): string {
+  return (process.platform === "linux" ? procStat(pid)?.[19] : startTimeOf(pid)) ?? "";
 }
 
 /** `/proc/<pid>/stat` after the command name: index 0 is the state, 19 the start time. */

@@ -191,6 +191,7 @@ class AcpRuntime implements Runtime {
     } catch (error) {
       throw toStartError(error, this, "initialize");
     }
+    this.#child.noteAnswer();
     const answer = isObject(result) ? result : {};
     const version = answer["protocolVersion"];
     if (version !== PROTOCOL_VERSION) {

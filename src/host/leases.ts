@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { AgentProcess, ProcessLedger } from "../acp/ports.ts";
 import { inheritedMark, isMark } from "../acp/process-mark.ts";
 import { ProcessTree } from "../acp/process-tree.ts";
-import { isAlive, startTimeOf } from "../acp/processes.ts";
+import { isAlive, sessionGoesOn, startTimeOf } from "../acp/processes.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { systemCode } from "./system-code.ts";
@@ -34,10 +34,12 @@ export class Leases implements ProcessLedger {
       ensureStateFolder(this.#paths);
       mkdirSync(this.#ownFolder, { recursive: true, mode: 0o700 });
       const owner = { pid: process.pid, startedAt: startTimeOf(process.pid) };
-      writeFileSync(file, JSON.stringify({ ...agent, owner }), { mode: 0o600 });
+      // Whole or not at all: what stands there already is still true.
+      writeFileSync(`${file}.new`, JSON.stringify({ ...agent, owner }), { mode: 0o600 });
+      renameSync(`${file}.new`, file);
     } catch (error) {
       this.#problem = systemCode(error) || "unknown";
-      quietly(() => rmSync(file, { force: true }));
+      quietly(() => rmSync(`${file}.new`, { force: true }));
     }
   }
 
@@ -91,19 +93,23 @@ export class Leases implements ProcessLedger {
 }
 
 /** False when something of it is still there, or when this Ostler runs inside that very tree. */
-async function endAgent(agent: Pick<AgentProcess, "pid" | "startedAt" | "mark">): Promise<boolean> {
-  if (agent.mark === inheritedMark()) return false;
-  const leaderIsAlive = (): boolean => isAlive(agent);
-  return new ProcessTree(agent.pid, { mark: agent.mark, leaderIsAlive, ownsGroup: leaderIsAlive() }).end();
+async function endAgent({ pid, startedAt, mark, heldUntil }: Lease): Promise<boolean> {
+  if (mark === inheritedMark()) return false;
+  const leader = { pid, startedAt };
+  const leaderIsAlive = (): boolean => isAlive(leader);
+  const ownsGroup = leaderIsAlive() || sessionGoesOn(leader, heldUntil);
+  return new ProcessTree(pid, { mark, leaderIsAlive, ownsGroup }).end();
 }
 
-function readLease(file: string): Pick<AgentProcess, "pid" | "startedAt" | "mark"> | undefined {
+type Lease = Omit<AgentProcess, "file">;
+
+function readLease(file: string): Lease | undefined {
   try {
-    const { pid, startedAt, mark }: Record<string, unknown> = JSON.parse(readFileSync(file, "utf8"));
+    const { pid, startedAt, mark, heldUntil }: Record<string, unknown> = JSON.parse(readFileSync(file, "utf8"));
     // A group signal to number 1 reaches every process of the user.
     if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
     if (typeof startedAt !== "string" || typeof mark !== "string" || !isMark(mark)) return undefined;
-    return { pid, startedAt, mark };
+    return { pid, startedAt, mark, heldUntil: typeof heldUntil === "number" ? heldUntil : 0 };
   } catch {
     return undefined;
   }

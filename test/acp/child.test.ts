@@ -130,6 +130,21 @@ describe.concurrent("the stop ladder: afterwards nothing is alive", () => {
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
+  test.each<{ from: string; how: string }>([
+    { from: "with the environment cleared", how: "" },
+    { from: "with the environment cleared, in a session of its own", how: "setsid" },
+  ])("a launcher that is gone, and started its agent $from", async ({ how }) => {
+    const script = `exec 3<&0; env -i AGENT_LOG="$AGENT_LOG" ${how} "$@" <&3 & exit 0`;
+    const { child, pids, log } = await started([deaf, stubborn], (scenario) => {
+      const { file, args } = agentCommand(scenario);
+      return { file: "/bin/sh", args: ["-c", script, "sh", file, ...args] };
+    });
+    expect(await child.exited).toEqual({ code: 0, signal: null });
+    expect(processesIn(log).filter(isRunning)).toHaveLength(1);
+    expect(await child.stop()).toBe(true);
+    expect(pids().filter(isRunning)).toEqual([]);
+  });
+
   test("a polite stop takes no longer than the agent does", async () => {
     const { child } = await started([]);
     const startedAt = performance.now();

@@ -18,7 +18,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { newMark } from "../../src/acp/process-mark.ts";
-import { startTimeOf } from "../../src/acp/processes.ts";
+import { signalProcess, startTimeOf } from "../../src/acp/processes.ts";
 import { createHost } from "../../src/host/host.ts";
 import { agentOption, chunk, end, grandchildrenIn, processesIn, turns, waitFor } from "../fixtures/agents/scenario.ts";
 import type { Scenario } from "../fixtures/agents/scenario.ts";
@@ -54,8 +54,9 @@ function everyone(): readonly number[] {
 }
 
 /** Runs the real `ostler ask` until its answer begins, kills it, and returns its pid. */
-async function killedOstler(scenario: Scenario): Promise<number> {
-  const args = [OSTLER, "ask", "--format", "ndjson", "--agent", agentOption(scenario, folder), "hi"];
+async function killedOstler(scenario: Scenario, launcher = ""): Promise<number> {
+  const agent = `${launcher} ${agentOption(scenario, folder)}`;
+  const args = [OSTLER, "ask", "--format", "ndjson", "--agent", agent, "hi"];
   const ostler = spawn(process.execPath, args, {
     cwd: folder,
     env: environment(),
@@ -122,6 +123,56 @@ test("the agents of an Ostler that was killed are ended by the next start, with 
   expect({ alive: alive(left), written: written() }).toEqual({ alive: [], written: [] });
 });
 
+/** A shell script that starts its arguments without the mark and leaves. */
+function shellLauncher(last: string): string {
+  const script = join(folder, "launcher.sh");
+  writeFileSync(script, `exec 3<&0\nenv -i AGENT_LOG="$AGENT_LOG" "$@" <&3 &\n${last}\n`);
+  return `/bin/sh ${script}`;
+}
+
+test.each<{ from: string; last: string }>([
+  { from: "leaves at once", last: "exit 0" },
+  {
+    from: "leaves some time after the agent has spoken",
+    last: 'while ! grep -q session/prompt "$AGENT_LOG"; do :; done',
+  },
+  { from: "stays, and is ended with it", last: "wait" },
+])(
+  "an agent whose launcher cleared its environment is ended by the next start; the launcher $from",
+  async ({ last }) => {
+    const { start, on } = deafTo();
+    const prompts = on["session/prompt"].map((actions) => actions.slice(1));
+    await killedOstler({ start, ...turns(...prompts) }, shellLauncher(last));
+    const left = everyone();
+    expect({ left: left.length, alive: alive(left), written: written().length }).toEqual({
+      left: 1,
+      alive: left,
+      written: 1,
+    });
+    await (await nextStart()).close();
+    expect({ alive: alive(left), written: written() }).toEqual({ alive: [], written: [] });
+  },
+);
+
+test.each<{ from: string; later: number; ended: boolean }>([
+  { from: "born after the number was free: somebody else's", later: -1, ended: false },
+  { from: "born while the number was the agent's", later: 0, ended: true },
+])("a group without its leader, with a member $from", async ({ later, ended }) => {
+  const shell = spawn("/bin/sh", ["-c", "sleep 1000 & echo $!"], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const exited = once(shell, "exit");
+  const [line]: unknown[] = await once(shell.stdout, "data");
+  const member = Number(String(line));
+  onTestFinished(() => void signalProcess({ pid: member, startedAt: startTimeOf(member) ?? "" }, "SIGKILL"));
+  await exited;
+  const heldUntil = Number(startTimeOf(member)) + later;
+  await plantLease((real) => JSON.stringify({ ...real, pid: shell.pid, startedAt: "1", mark: newMark(), heldUntil }));
+  await (await nextStart()).close();
+  expect(alive([member])).toEqual(ended ? [] : [member]);
+});
+
 test("whoever waited for a named session gets it when the agent of its killed owner is gone, not before", async () => {
   const log = join(folder, "agent.log");
   const agent = agentOption(
@@ -170,6 +221,7 @@ test("a lease says who, since when, whose and which program: no arguments, no en
     startedAt: startTimeOf(runtime.pid),
     mark: expect.stringMatching(/^\d+-[0-9a-z]+-[0-9a-z]+$/),
     file: "node",
+    heldUntil: expect.any(Number),
     owner: { pid: process.pid, startedAt: startTimeOf(process.pid) },
   });
   await host.close();
