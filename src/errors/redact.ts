@@ -43,6 +43,12 @@ const TOKEN_SHAPES: readonly string[] = [
   "[MNO][A-Za-z0-9_-]{22,28}\\.[\\w-]{6}\\.[\\w-]{25,}",
 ];
 
+const TOKEN = `(?:${TOKEN_SHAPES.join("|").replaceAll(",}", ",2048}")})`;
+const TELEGRAM_TOKEN = "\\d{6,12}:[A-Za-z0-9_-]{30,2048}";
+/** A line end or an escape sequence as source code and JSON inside of JSON write them: `\\n`, `\\u001b[31m`, `\\x1b(B`. */
+const WRITTEN_CONTROL =
+  "\\\\(?:[nrt]|(?:u00[019][0-9A-Fa-f]|x[019][0-9A-Fa-f]|033|e)(?:\\[[0-?]{0,32})?[ -/]{0,4}[0-~]?)";
+
 /** Names that always hold a secret; a number or an index may follow. */
 const SECRET_NAME =
   "(?:passwords?|passwd|passphrase|pwd|secret|api[ _-]?keys?|access[_-]?keys?|private[_-]?keys?|secret[_-]?keys?|signing[_-]?keys?|account[_-]?keys?|encryption[_-]?keys?|(?:access|refresh|auth|id|bot|session|bearer|csrf|api)[_-]?tokens?|credentials?|set-cookie|cookie)";
@@ -73,8 +79,9 @@ const RULES: readonly (readonly [RegExp, Replacement, typeof ASSIGNED?])[] = [
   [/\b(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[^\s"'<>)]{1,512}/gi, `$1${HIDDEN}`],
   [/\b(discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)[^\s"'<>)]{1,512}/gi, `$1${HIDDEN}`],
   // Telegram bot tokens stand in URLs right behind `/bot`.
-  [/(?<!\d)\d{6,12}:[A-Za-z0-9_-]{30,64}(?![\w-])/g, HIDDEN, ASSIGNED],
-  [new RegExp(`(?<=^|[^A-Za-z0-9_]|\\\\[nrt])(?:${TOKEN_SHAPES.join("|").replaceAll(",}", ",2048}")})`, "g"), HIDDEN],
+  [new RegExp(`(?<!\\d)${TELEGRAM_TOKEN}`, "g"), HIDDEN, ASSIGNED],
+  [new RegExp(`(?<![A-Za-z0-9_])${TOKEN}`, "g"), HIDDEN],
+  [new RegExp(`(${WRITTEN_CONTROL})${TOKEN}`, "g"), `$1${HIDDEN}`],
   [
     /\b((?:proxy-)?authorization\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?(?:bearer|basic|digest|token|negotiate|apikey)\s{1,3})[^\s"',;\\]{1,4096}/gi,
     `$1${HIDDEN}`,
@@ -139,7 +146,7 @@ export function redact(text: string): string {
 /** One line for a card or a log: no control characters, scrubbed, then cut at `maxChars` with an ellipsis. */
 export function cleanLine(text: string, maxChars: number): string {
   return cut(
-    redact(stripControls(startOf(text, maxChars)))
+    redact(startOf(stripControls(text), maxChars))
       .replace(/\s+/g, " ")
       .trim(),
     maxChars,
@@ -148,7 +155,8 @@ export function cleanLine(text: string, maxChars: number): string {
 
 /** Several lines, otherwise as {@link cleanLine}. `keep: "end"` is for tails of output, which say why at their end. */
 export function cleanBlock(text: string, maxChars: number, keep: "start" | "end" = "start"): string {
-  const scrubbed = redact(stripControls(keep === "start" ? startOf(text, maxChars) : endOf(text, maxChars))).trim();
+  const plain = stripControls(text);
+  const scrubbed = redact(keep === "start" ? startOf(plain, maxChars) : endOf(plain, maxChars)).trim();
   if (keep === "start" || scrubbed.length <= maxChars) return cut(scrubbed, maxChars);
   return `…${scrubbed.slice(scrubbed.length - maxChars + 1).replace(/^[\uDC00-\uDFFF]/, "")}`;
 }
@@ -176,7 +184,9 @@ function hideValue(...groups: string[]): string {
   const [, name = "", value = ""] = groups;
   const quote = /^\\{0,3}["']/.exec(value)?.[0] ?? "";
   // A value ends before a bracket.
-  return value.includes(HIDDEN.slice(0, -1)) ? `${name}${value}` : `${name}${quote}${HIDDEN}${closes(value, quote) ? quote : ""}`;
+  return value.includes(HIDDEN.slice(0, -1))
+    ? `${name}${value}`
+    : `${name}${quote}${HIDDEN}${closes(value, quote) ? quote : ""}`;
 }
 
 function closes(value: string, quote: string): boolean {
@@ -185,20 +195,61 @@ function closes(value: string, quote: string): boolean {
 
 /** Control, direction and unseen characters: they hide or split what stands between them. */
 const UNSEEN =
-  // oxlint-disable-next-line no-control-regex -- control characters are what is removed
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g;
+  "[\\u0000-\\u0008\\u000B-\\u001F\\u007F-\\u009F\\u00AD\\u061C\\u180E\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\uFEFF\\uFFF9-\\uFFFB]|\\uDB40[\\uDC00-\\uDC7F]";
+const HAS_UNSEEN = new RegExp(UNSEEN);
 
-/** Without colour codes, titles, and {@link UNSEEN} characters. */
+/** What a final byte is not: an escape sequence that was cut must not take the first letter of a secret with it. */
+const NO_SECRET = `(?!${TOKEN}|(?i:${SECRET_NAME}|${WEAK_NAME})["']?\\s?[:=])`;
+/** Controls that a terminal obeys inside of a sequence without leaving it. */
+const OBEYED = "\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u0017\\u0019\\u001C-\\u001F\\u007F";
+/**
+ * Escape sequences by ECMA-48 and ECMA-35, with ESC or as one C1 character, whole or cut. Every repetition goes up to the
+ * first character that it cannot hold and never fails behind it, so that the time is linear.
+ */
+const ESCAPE = [
+  // Strings: DCS, SOS, OSC, PM, APC up to BEL or ST. One without an end is shown, for nobody knows how far it goes.
+  "(?:\\u001B[PX\\]^_]|[\\u0090\\u0098\\u009D-\\u009F])(?:[^\\u0007\\u0018\\u001A\\u001B\\u0080-\\u009F]*(?:\\u0007|\\u001B\\\\|\\u009C))?",
+  // CSI: parameters, intermediate bytes, a final byte.
+  `(?:\\u001B\\[|\\u009B)[0-?${OBEYED}]*[ -/${OBEYED}]*(?:${NO_SECRET}[@-~])?`,
+  // nF, Fp, Fe, Fs: `ESC ( B`, `ESC 7`, `ESC M`, `ESC c`.
+  `\\u001B[ -/${OBEYED}]*(?:${NO_SECRET}[0-~])?`,
+].join("|");
+const REMOVED = new RegExp(`${ESCAPE}|${UNSEEN}`, "g");
+
+/** What only counts as a secret where a word begins. */
+const WORD_OF_SECRET = new RegExp(
+  `${TOKEN}|${TELEGRAM_TOKEN}|(?i:${WEAK_NAME}|basic)\\b|[a-z][a-z0-9+.-]{1,20}://|hooks\\.slack\\.com|discord(?:app)?\\.com|--?(?:[\\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)\\b`,
+  "y",
+);
+
+/** Without colour codes, titles, and {@link UNSEEN} characters. A secret that one of them set apart from a word stays apart. */
 export function stripControls(text: string): string {
   // Escape sequences and carriage returns begin with one of them; most lines have none.
-  if (text.search(UNSEEN) === -1) return text;
-  return (
-    text
-      // oxlint-disable-next-line no-control-regex -- escape sequences are what is removed
-      .replace(/\u001B\][^\u0007\u001B]{0,4096}(?:\u0007|\u001B\\)?|\u001B\[[\d;?]{0,32}[ -/]{0,4}[@-~]?|\u001B./g, "")
-      .replace(/\r\n?/g, "\n")
-      .replace(UNSEEN, "")
-  );
+  if (!HAS_UNSEEN.test(text)) return text;
+  const pieces = text.replace(/\r\n?/g, "\n").split(REMOVED);
+  const plain = pieces.join("");
+  let shown = "";
+  let shownTo = 0;
+  let at = 0;
+  for (const piece of pieces) {
+    WORD_OF_SECRET.lastIndex = at;
+    if (piece !== "" && at > 0 && /\w/.test(plain[at - 1]!) && WORD_OF_SECRET.test(plain)) {
+      shown += `${plain.slice(shownTo, at)} `;
+      shownTo = at;
+    }
+    at += piece.length;
+  }
+  return shown + plain.slice(shownTo);
+}
+
+/**
+ * As {@link redact}, for text that is kept with its control characters as long as there is no secret in it: one that they
+ * hide or split costs them.
+ */
+export function redactKept(text: string): string {
+  const plain = stripControls(text);
+  const scrubbed = redact(plain);
+  return scrubbed === plain && plain !== text ? redact(text) : scrubbed;
 }
 
 function cut(text: string, maxChars: number): string {

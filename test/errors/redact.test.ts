@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cleanBlock, cleanLine, redact } from "../../src/errors/redact.ts";
+import { cleanBlock, cleanLine, redact, redactKept } from "../../src/errors/redact.ts";
 
 /** Built at run time: no file of the repository holds anything that looks like a live credential. */
 const fill = (count: number, alphabet = "aB3dE6gH9"): string =>
@@ -244,4 +244,85 @@ test("a secret behind a name that looks like one as well is hidden once", () => 
   const scrubbed = redact(`cannot read /etc/secret: token=sk-ant-${fill(40)}, giving up`);
   expect(scrubbed).toBe("cannot read /etc/secret: token=[redacted], giving up");
   expect(redact(scrubbed)).toBe(scrubbed);
+});
+
+/** One of every form of ECMA-48 and ECMA-35. */
+const SEQUENCES: Readonly<Record<string, string>> = {
+  "colour (CSI)": "\u001B[31m",
+  "grep --color (two CSI)": "\u001B[01;31m\u001B[K",
+  "CSI with every kind of parameter": "\u001B[<38:2::1;2=>?m",
+  "CSI with intermediate bytes": "\u001B[2 q",
+  "CSI with a control inside": "\u001B[3\u00001m",
+  "CSI as one character": "\u009B1m",
+  "tput sgr0 (nF)": "\u001B(B\u001B[m",
+  "character set (nF)": "\u001B(B",
+  "screen test (nF)": "\u001B#8",
+  "8-bit controls (nF)": "\u001B F",
+  "UTF-8 (nF, two intermediate bytes)": "\u001B%/G",
+  "save cursor (Fp)": "\u001B7",
+  "reverse index (Fe)": "\u001BM",
+  "reset (Fs)": "\u001Bc",
+  "title with BEL (OSC)": "\u001B]0;a title\u0007",
+  "link with ST (OSC)": "\u001B]8;;https://h.example\u001B\\",
+  "title as one character": "\u009D0;a title\u009C",
+  "title over 4 KB": `\u001B]0;${"title ".repeat(1000)}\u0007`,
+  "picture (DCS)": "\u001BPq#0;2;0~~\u001B\\",
+  "DCS as one character": "\u0090q#0\u009C",
+  "start of string (SOS)": "\u001BXwords\u001B\\",
+  "privacy message (PM)": "\u001B^words\u001B\\",
+  "application (APC)": "\u001B_Gf=100;AAAA\u001B\\",
+  "APC as one character": "\u009Fwords\u009C",
+  "C1 control": "\u0085",
+  "C0 control": "\u0001",
+  "nothing seen": "\u200B",
+};
+const SEQUENCE_ROWS = Object.entries(SEQUENCES);
+
+describe.each(SEQUENCE_ROWS)("%s", (_, sequence) => {
+  const secret = `sk-ant-api03-${fill(40)}`;
+  test.each([
+    ["before a secret", `a ${sequence}${secret} b`, "a [redacted] b"],
+    ["behind a secret", `a ${secret}${sequence} b`, "a [redacted] b"],
+    ["between a word and a secret", `word${sequence}${secret} b`, "word [redacted] b"],
+    ["in the middle of a secret", `a sk-${sequence}ant-${fill(5)}${sequence}${fill(40)} b`, "a [redacted] b"],
+    ["before a named secret", `a ${sequence}password=${SECRET} b`, "a password=[redacted] b"],
+    ["between a word and a token", `word${sequence}token=${SECRET} b`, "word token=[redacted] b"],
+    ["between a name and its secret", `password=${sequence}${SECRET} b`, "password=[redacted] b"],
+    ["without a secret", `on${sequence}e two`, "one two"],
+  ])("%s", (_where, text, expected) => {
+    expect(cleanLine(text, 200)).toBe(expected);
+    expect(cleanBlock(text, 200, "end")).toBe(expected);
+    expect(redactKept(text)).toBe(expected === "one two" ? text : expected);
+  });
+});
+
+test.each([
+  ["CSI", "\u001B["],
+  ["CSI, in its parameters", "\u001B[31"],
+  ["CSI as one character", "\u009B1;"],
+  ["nF", "\u001B("],
+  ["ESC", "\u001B"],
+  ["OSC", "\u001B]"],
+  ["DCS", "\u001BP"],
+  ["OSC as one character", "\u009D"],
+])("a sequence that was cut takes no letter of a secret with it: %s", (_, sequence) => {
+  for (const secret of [`sk-ant-${fill(40)}`, `AKIA${fill(16, "ABC2")}`])
+    expect(cleanLine(`a ${sequence}${secret} b`, 200)).toBe("a [redacted] b");
+  expect(cleanLine(`a ${sequence}password=${SECRET} b`, 200)).toBe("a password=[redacted] b");
+});
+
+test.each([
+  String.raw`"\u001b[31m`,
+  String.raw`'\x1b[01;31m\x1b[K`,
+  String.raw`\033(B`,
+  String.raw`\\u001b[0m`,
+  String.raw`\e[1m`,
+  String.raw`\u0000`,
+])("a secret behind a control that is only written: %s", (written) => {
+  expect(redact(`a ${written}sk-ant-${fill(40)} b`)).toBe(`a ${written}[redacted] b`);
+});
+
+test("words without a secret keep their escapes, and others lose them", () => {
+  expect(redactKept("\u001B[31mred\u001B(B\r\n")).toBe("\u001B[31mred\u001B(B\r\n");
+  expect(redactKept("\u001B[31mred\u001B[m /home/alice/x")).toBe("red ~/x");
 });
