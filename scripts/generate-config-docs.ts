@@ -70,10 +70,8 @@ const UNUSABLE_VALUES = [
 
 const ENVIRONMENT = `## What an agent gets to see
 
-\`ostler ask\` gives the agent your own environment, \`ostler serve\` a short list: PATH, HOME, user, shell, language and time
-zone, the temporary folder, XDG folders, proxies and certificates, the harness's own variables (\`OPENAI_*\` and \`CODEX_*\`,
-\`ANTHROPIC_*\` and \`CLAUDE_*\`, \`KIRO_*\` and \`AWS_*\`), and the names in \`inheritEnv\`. Tokens of chat platforms and of
-Ostler itself are never passed on, whatever the configuration says. \`ostler doctor --verbose\` prints the names.
+\`ostler ask\` gives the agent your own environment, and what stands in \`env\`. Tokens of chat platforms and of Ostler itself
+are never passed on, whatever the configuration says. \`ostler doctor --verbose\` prints the names.
 `;
 
 /** The whole text of docs/config.md. */

@@ -19,7 +19,7 @@ export const backendSchema = z.strictObject({
     .exactOptional()
     .meta({ description: "Variables added to the environment of the agent.", default: BACKEND.env }),
   inheritEnv: z.array(z.string()).exactOptional().meta({
-    description: "Names of your variables that `ostler serve` passes on besides its allow-list.",
+    description: "Accepted, and without effect yet: an agent gets your whole environment.",
     default: BACKEND.inheritEnv,
   }),
   profile: z.enum(["kiro", "codex", "claude", "generic"]).exactOptional().meta({
@@ -86,7 +86,7 @@ export const configSchema = z
       lineBytes: count("The longest message of an agent, in bytes.", 65_536, MAX_LINE_BYTES, DEFAULTS.limits.lineBytes),
       queue: count("Prompts waiting in one conversation.", 0, 1000, DEFAULTS.limits.queue),
     }),
-    retention: section("How long recorded runs are kept.", {
+    retention: section("Accepted, and without effect yet.", {
       days: count("Days.", 1, 3650, DEFAULTS.retention.days),
       mib: count("MiB in total.", 16, 1_048_576, DEFAULTS.retention.mib),
     }),

@@ -54,13 +54,13 @@ export async function inspectAgentNode(facts: AgentNodeFacts): Promise<Finding[]
   const inTerminal = await inspectNodeIn("ask", facts);
   if (!inTerminal.ok) return [inTerminal];
   const inService = await inspectNodeIn("serve", facts);
-  return inService.ok ? [inTerminal] : [inService];
+  return inService.ok ? [inTerminal] : [{ ...inService, ok: true }];
 }
 
 async function inspectNodeIn(surface: "ask" | "serve", facts: AgentNodeFacts): Promise<Finding> {
   const { interpreter, program, range, environments, cwd, signal } = facts;
   const env = environments[surface];
-  const where = surface === "serve" ? "Under ostler serve, " : "";
+  const where = surface === "serve" ? "With the few variables of a service, " : "";
   const needs = range === undefined ? "Node" : `Node ${range}`;
   const file = interpreter !== undefined && "file" in interpreter ? interpreter.file : findInPath("node", env, cwd);
   if (file === undefined) {

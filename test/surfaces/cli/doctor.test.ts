@@ -206,10 +206,12 @@ const NODE_ROWS: Row[] = [
     },
     argv: codex,
     says: [
-      "✗ Under ostler serve, codex-acp gets ~/bin/node, which does not tell its version: no version is set",
+      "! With the few variables of a service, codex-acp gets ~/bin/node, which does not tell its version: no version is set",
       `→ ${NODE_FIX}`,
+      "✓ login: OPENAI_API_KEY is set",
     ],
-    mends: true,
+    never: ["✗", "ostler serve"],
+    exitCode: 0,
   },
   {
     from: "a node that fails and leaves somebody behind who holds its pipes",
