@@ -2,7 +2,7 @@
  * JSON without secrets, for everything that writes values down (traces, the log, crash reports): every text is scrubbed,
  * values of environments and headers are masked whatever they are, and so is what has a secret's name.
  */
-import { cleanBlock, redact } from "../errors/redact.ts";
+import { cleanBlock, cleanLine, redact, redactKept, stripControls } from "../errors/redact.ts";
 
 export interface ScrubLimits {
   /** Below this depth everything is hidden. */
@@ -65,17 +65,22 @@ class Scrubber {
 
   fields(value: object, depth: number, spoken: boolean): Record<string, unknown> {
     return Object.fromEntries(
-      this.#within(Object.entries(value)).map(([key, inner]) => [
-        redact(key),
-        this.scrub(inner, key, depth + 1, spoken || this.#limits.spoken?.has(key) === true),
-      ]),
+      this.#within(Object.entries(value)).map(([key, inner]) => {
+        const name = stripControls(key);
+        return [this.#name(key), this.scrub(inner, name, depth + 1, spoken || this.#limits.spoken?.has(name) === true)];
+      }),
     );
+  }
+
+  #name(key: string): string {
+    const { maxChars } = this.#limits;
+    return maxChars === Infinity ? redactKept(key) : cleanLine(key, maxChars);
   }
 
   /** A text whose name says that it is a secret need not look like one. */
   #text(text: string, name: string): string {
     const { maxChars } = this.#limits;
-    const scrubbed = maxChars === Infinity ? redact(text) : cleanBlock(text, maxChars);
+    const scrubbed = maxChars === Infinity ? redactKept(text) : cleanBlock(text, maxChars);
     return name !== "" && redact(`${name}=${scrubbed}`) !== `${name}=${scrubbed}` ? HIDDEN : scrubbed;
   }
 
@@ -105,8 +110,8 @@ function mask(value: unknown, depth: number, maxDepth: number): unknown {
   if (Array.isArray(value)) return value.map((element) => mask(element, depth + 1, maxDepth));
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
-      redact(key),
-      key === "name" && typeof inner === "string" ? redact(inner) : mask(inner, depth + 1, maxDepth),
+      redactKept(key),
+      key === "name" && typeof inner === "string" ? redactKept(inner) : mask(inner, depth + 1, maxDepth),
     ]),
   );
 }
@@ -116,5 +121,5 @@ function isPair(value: unknown): boolean {
 }
 
 function lengthOf(text: string, name: string): string {
-  return STRUCTURAL_NAME.test(name) ? redact(text) : `[${text.length} chars]`;
+  return STRUCTURAL_NAME.test(name) ? redactKept(text) : `[${text.length} chars]`;
 }

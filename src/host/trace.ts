@@ -5,7 +5,7 @@
  */
 import { closeSync, fchmodSync, ftruncateSync, openSync, statSync, writeFileSync } from "node:fs";
 import type { WireEntry, WireTap } from "../acp/ports.ts";
-import { redact } from "../errors/redact.ts";
+import { redactKept } from "../errors/redact.ts";
 import { scrubJson } from "./scrub-json.ts";
 import { systemCode } from "./system-code.ts";
 import { UsageError } from "./usage-error.ts";
@@ -46,7 +46,7 @@ export function openTrace(file: string, onBroken: (sentence: string) => void): T
 /** The entry as it stands in the file. */
 export function scrubEntry(entry: WireEntry, ms: number): object {
   if (entry.dir === "exit") return { dir: entry.dir, ms, code: entry.code, signal: entry.signal };
-  if (entry.dir === "stderr") return { dir: entry.dir, ms, line: redact(entry.line) };
+  if (entry.dir === "stderr") return { dir: entry.dir, ms, line: redactKept(entry.line) };
   return { dir: entry.dir, ms, frame: scrubJson(entry.frame) };
 }
 

@@ -14,6 +14,14 @@ test.each([
   { from: "raw input, deep", frame: { params: { update: { rawInput: { steps: [{ command: `K=${KEY} make` }] } } } } },
   { from: "an env map", frame: { env: { HARMLESS: KEY } } },
   { from: "a name", frame: { [KEY]: 1 } },
+  { from: "a coloured text (ls --color)", frame: { content: `is \u001B[31m${KEY}\u001B[0m` } },
+  { from: "a match of grep --color", frame: { content: `is\u001B[01;31m\u001B[K${KEY}\u001B[m\u001B[K` } },
+  { from: "a match of grep --color in JSON in a text", frame: { content: `{"line":"\\u001b[01;31m\\u001b[K${KEY}"}` } },
+  { from: "a text that tput sgr0 ends", frame: { content: `is\u001B(B\u001B[m${KEY}` } },
+  { from: "a match inside of a secret", frame: { content: `sk-\u001B[31mant\u001B[0m-abcdefghijklmnop` } },
+  { from: "a coloured name", frame: { [`a\u001B[31m${KEY}`]: 1 } },
+  { from: "a value with a coloured name", frame: { "\u001B[31mpassword": "abcdefghijklmnop" } },
+  { from: "an environment with a coloured name", frame: { "env\u001B[0m": { CITY: "abcdefghijklmnop" } } },
 ])("a secret does not stand in the trace: $from", ({ frame }) => {
   const text = JSON.stringify(out(frame));
   expect(text).toContain("[redacted]");
@@ -47,6 +55,16 @@ test.each([
     becomes: { id: "effort", options: [{ value: "medium", name: "Medium" }] },
   },
   { from: "a secret by its name alone", frame: { password: "horse staple" }, becomes: { password: "[redacted]" } },
+  {
+    from: "colours without a secret, which are played again",
+    frame: { text: "\u001B[31mred\u001B(B\u001B[m\r\n" },
+    becomes: { text: "\u001B[31mred\u001B(B\u001B[m\r\n" },
+  },
+  {
+    from: "colours around a secret",
+    frame: { text: `\u001B[31mred\u001B[m ${KEY}` },
+    becomes: { text: "red [redacted]" },
+  },
   { from: "a private path", frame: { cwd: "/home/anna/app" }, becomes: { cwd: "~/app" } },
   {
     from: "what is no secret",
@@ -61,6 +79,9 @@ test("stderr and the exit have the format of the recordings", () => {
   expect(scrubEntry({ dir: "stderr", line: `key ${KEY}` }, 1)).toEqual({
     dir: "stderr",
     ms: 1,
+    line: "key [redacted]",
+  });
+  expect(scrubEntry({ dir: "stderr", line: `\u001B[2mkey\u001B[0m \u001B[31m${KEY}` }, 1)).toMatchObject({
     line: "key [redacted]",
   });
   expect(scrubEntry({ dir: "exit", code: null, signal: "SIGKILL" }, 2)).toEqual({
