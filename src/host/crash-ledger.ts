@@ -2,7 +2,7 @@
  * Crashes on disk, so that the Ostlers of one person share one count: `crashes/<backend>.jsonl` in the state folder, one
  * crash a line, appended by whoever saw it. The folder does not exist while nothing ever crashed.
  */
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { CommandLine } from "../acp/ports.ts";
 import { createMemoryLedger } from "../acp/restart-budget.ts";
@@ -11,12 +11,15 @@ import type { Crash } from "../acp/restart-policy.ts";
 import { cleanBlock, cleanLine } from "../errors/redact.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
+import { appendText, readLastLines } from "./state-file.ts";
 import { systemCode } from "./system-code.ts";
 
 const MAX_TITLE_CHARS = 400;
 const MAX_STDERR_CHARS = 2000;
 /** A file that has grown over this is written anew with what still counts: the longest period is a day, the longest burst 100. */
 const MAX_FILE_BYTES = 64 * 1024;
+/** How much is read of a file that something else made larger. */
+const MAX_READ_BYTES = 256 * 1024;
 const KEPT_MS = 24 * 3600 * 1000;
 const KEPT_CRASHES = 100;
 
@@ -47,7 +50,7 @@ export class CrashFiles implements CrashLedger {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       const file = this.#fileOf(backend);
       // The line end before it: the last line may be torn.
-      appendFileSync(file, `\n${JSON.stringify(scrubbed)}\n`, { mode: 0o600 });
+      appendText(file, `\n${JSON.stringify(scrubbed)}\n`);
       if (statSync(file).size > MAX_FILE_BYTES) shorten(file, at);
     } catch (error) {
       this.#problem = systemCode(error) || "unknown";
@@ -99,7 +102,7 @@ export function identifyProgram(at: string, { args }: Pick<CommandLine, "args">,
 function readCrashes(file: string): Crash[] {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readLastLines(file, MAX_READ_BYTES);
   } catch {
     return [];
   }

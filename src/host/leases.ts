@@ -2,7 +2,7 @@
  * A small file for every running agent. An Ostler that is killed with SIGKILL ends nothing; the next one finds its files
  * and ends what they name. A file is believed only where pid and start time, or the mark of that run, still fit.
  */
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentProcess, ProcessLedger } from "../acp/ports.ts";
 import { inheritedMark, isMark } from "../acp/process-mark.ts";
@@ -10,8 +10,14 @@ import { ProcessTree } from "../acp/process-tree.ts";
 import { isAlive, sessionGoesOn, startTimeOf } from "../acp/processes.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
+import { readSmallFile } from "./state-file.ts";
 import { systemCode } from "./system-code.ts";
 import { currentOwnerName, thisSystem } from "./this-process.ts";
+
+/** A lease has some 200 bytes. */
+const MAX_LEASE_BYTES = 64 * 1024;
+/** How many files one start looks at; the others are met by the next. */
+const MAX_LEASES = 500;
 
 /** `leases/<system>/<owner>/<agent pid>.json` in the state folder. Its methods do not throw. */
 export class Leases implements ProcessLedger {
@@ -60,18 +66,20 @@ export class Leases implements ProcessLedger {
     const owners = list(this.#system).filter(
       (name) => /^\d+-/.test(name) && name !== currentOwnerName(Number.parseInt(name, 10)),
     );
-    await Promise.all(owners.map((owner) => this.#reapOwner(owner)));
+    await Promise.all(owners.slice(0, MAX_LEASES).map((owner) => this.#reapOwner(owner)));
   }
 
   async #reapOwner(owner: string): Promise<void> {
     const folder = join(this.#system, owner);
     await Promise.all(
-      list(folder).map(async (name) => {
-        const file = join(folder, name);
-        const agent = readLease(file);
-        if (agent === undefined) quietly(() => this.#setAside(file, `${owner}-${name}`));
-        else if (await endAgent(agent)) quietly(() => rmSync(file, { force: true }));
-      }),
+      list(folder)
+        .slice(0, MAX_LEASES)
+        .map(async (name) => {
+          const file = join(folder, name);
+          const agent = readLease(file);
+          if (agent === undefined) quietly(() => this.#setAside(file, `${owner}-${name}`));
+          else if (await endAgent(agent)) quietly(() => rmSync(file, { force: true }));
+        }),
     );
     quietly(() => rmdirSync(folder));
   }
@@ -105,7 +113,9 @@ type Lease = Omit<AgentProcess, "file">;
 
 function readLease(file: string): Lease | undefined {
   try {
-    const { pid, startedAt, mark, heldUntil }: Record<string, unknown> = JSON.parse(readFileSync(file, "utf8"));
+    const { pid, startedAt, mark, heldUntil }: Record<string, unknown> = JSON.parse(
+      readSmallFile(file, MAX_LEASE_BYTES),
+    );
     // A group signal to number 1 reaches every process of the user.
     if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
     if (typeof startedAt !== "string" || typeof mark !== "string" || !isMark(mark)) return undefined;

@@ -2,13 +2,14 @@
  * Which session was last used in which folder, for `--continue`: one line per plain `ask` whose agent can reopen its
  * sessions. A file that is appended to, because a database would cost every start more than the line is worth.
  */
-import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Profile } from "../errors/failure.ts";
 import { storedVerbatim } from "./conversation-records.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { isProfile } from "./profile.ts";
+import { appendText, readLastLines } from "./state-file.ts";
 
 /** One session that an agent can reopen. */
 export interface RecentSession {
@@ -29,14 +30,20 @@ type ForgottenSession = Pick<RecentSession, "cwd" | "backend" | "sessionId">;
 
 /** Above this the older half is dropped. */
 const MAX_BYTES = 128 * 1024;
+/** How much is read of a file that something else made larger. */
+const MAX_READ_BYTES = 256 * 1024;
+/** What is longer would drive the sessions of all other folders out. No agent names sessions so; a line may hold a long command. */
+const MAX_SESSION_ID_CHARS = 1000;
+const MAX_LINE_CHARS = 16 * 1024;
 
 /** Remembers the session. Does not throw: what cannot be remembered costs a `--continue`, not a turn. */
 export function noteRecentSession(paths: Paths, session: RecentSession): void {
   const file = fileOf(paths);
-  const line = { ...session, agent: storedVerbatim(session.agent) ?? undefined };
+  const line = JSON.stringify({ ...session, agent: storedVerbatim(session.agent) ?? undefined });
+  if (session.sessionId.length > MAX_SESSION_ID_CHARS || line.length > MAX_LINE_CHARS) return;
   try {
     ensureStateFolder(paths);
-    appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    appendText(file, `${line}\n`);
     if (statSync(file).size > MAX_BYTES) dropOlderHalf(file);
   } catch {
     // `--continue` will say that there is no earlier session.
@@ -55,7 +62,7 @@ export function findRecentSession(
 ): RecentSession | undefined {
   let text: string;
   try {
-    text = readFileSync(fileOf(paths), "utf8");
+    text = readLastLines(fileOf(paths), MAX_READ_BYTES);
   } catch {
     return undefined;
   }
@@ -91,9 +98,7 @@ function readLine(line: string): RecentSession | undefined {
 }
 
 function dropOlderHalf(file: string): void {
-  const text = readFileSync(file, "utf8");
-  const kept = text.slice(text.indexOf("\n", text.length / 2) + 1);
   const next = `${file}.${process.pid}`;
-  writeFileSync(next, kept, { mode: 0o600 });
+  writeFileSync(next, readLastLines(file, MAX_BYTES / 2), { mode: 0o600 });
   renameSync(next, file);
 }

@@ -1,5 +1,5 @@
 /** Agents of an Ostler that was killed, with real processes: the next start ends them, and nobody else. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -10,6 +10,7 @@ import {
   readdirSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -255,6 +256,18 @@ test.each<{ from: string; content: (real: Record<string, unknown>) => string }>(
   const planted = await plantLease(content);
   await (await nextStart()).close();
   expect(existsSync(planted)).toBe(false);
+  expect(readdirSync(join(leases(), "unreadable"))).toEqual(["999999999-1-4.json"]);
+});
+
+test.each<{ from: string; put: (file: string) => void }>([
+  {
+    from: "a pipe that nobody writes to",
+    put: (file) => execFileSync("/bin/sh", ["-c", 'rm "$0" && mkfifo "$0"', file]),
+  },
+  { from: "a file of gigabytes", put: (file) => truncateSync(file, 4 * 1024 ** 3) },
+])("nor does a start wait for $from in the place of a lease", async ({ put }) => {
+  put(await plantLease(() => ""));
+  await (await nextStart()).close();
   expect(readdirSync(join(leases(), "unreadable"))).toEqual(["999999999-1-4.json"]);
 });
 
