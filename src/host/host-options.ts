@@ -83,6 +83,8 @@ export interface OpenStoredOptions extends OpenConversationOptions {
   readonly which: StoredName;
   /** Fail with kind `busy` instead of waiting until another Ostler lets go. Default false. */
   readonly noWait?: boolean | undefined;
+  /** Told with the place in the queue (1 = next) whenever it changes, and with 0 when the wait is over. */
+  readonly onQueued?: ((position: number) => void) | undefined;
 }
 
 /** A running agent, what was decided for it, and what the person should know about it, where there is something. */

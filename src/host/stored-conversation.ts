@@ -44,15 +44,19 @@ export class StoredConversation implements AsyncDisposable {
    * kind `session_not_found` when there is no last one, `busy` when it is in use, and whatever `openConversation` throws.
    */
   static async open(host: Host, options: OpenStoredOptions, place: StoredPlace): Promise<StoredConversation> {
-    const { onNotice, onSelected, signal, noWait } = options;
+    const { onNotice, onSelected, onQueued, signal, noWait } = options;
     await using resources = new AsyncDisposableStack();
     const store = resources.use(openStore(host.paths));
     if (store.notice !== undefined) onNotice?.(store.notice);
     const found = findOrCreate(store, host, options, place);
     onSelected?.(found.backend);
     const queueLimit = host.config.limits.queue;
-    const onWaiting = (waiting: Waiting): void => onNotice?.(waitingSentence(waiting));
+    const onWaiting = (waiting: Waiting): void => {
+      onNotice?.(waitingSentence(waiting));
+      onQueued?.(waiting.position);
+    };
     const owned = resources.use(await waitForOwnership(store, found.id, { signal, noWait, queueLimit, onWaiting }));
+    onQueued?.(0);
     // The owner before may have been killed: its agent must not go on in a session that another one opens.
     await host.endOrphans();
     const record = owned.record;

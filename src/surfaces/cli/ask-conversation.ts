@@ -51,7 +51,8 @@ async function openStored(
       : "To begin anew, ask without --continue.";
   run.words = { ...run.words, newConversation };
   const noWait = run.request.options["no-wait"];
-  const stored = await host.openStored({ ...options, noWait });
+  const onQueued = (position: number) => run.presenter.queued(position > 0);
+  const stored = await host.openStored({ ...options, noWait, onQueued });
   run.resources.use(stored);
   return { session: stored.conversation.session, prompt: (prompt, how) => stored.prompt(prompt, how) };
 }

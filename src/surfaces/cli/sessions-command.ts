@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { startError } from "../../acp/death.ts";
 import { plainVerdict } from "../../acp/make-failure.ts";
 import { EXIT } from "../../errors/kinds.ts";
-import { stripControls } from "../../errors/redact.ts";
+import { cleanLine } from "../../errors/redact.ts";
 import type { ConversationRecord } from "../../host/conversation-records.ts";
 import { ostlerPaths, shortPath } from "../../host/paths.ts";
 import { forgetRecentSession } from "../../host/recent-sessions.ts";
@@ -16,9 +16,15 @@ import type { Io } from "./io.ts";
 import { SESSIONS_OPTIONS } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
+import { clockTime, shownSession, turnCount } from "./shown-session.ts";
+import { unknownAction } from "./unknown-action.ts";
 
 /** How much of an id the list shows for a session without a name. */
 const ID_CHARS = 8;
+/** Longest word of the list, and longest sentence, in characters. */
+const MAX_CELL_CHARS = 200;
+const MAX_SENTENCE_CHARS = 1000;
+const ACTIONS: readonly string[] = ["list", "show", "close"];
 const USAGE = "write: ostler sessions, ostler sessions show NAME, or ostler sessions close NAME";
 
 /** Throws an error of kind `session_not_found` (exit 4) or `busy` (exit 10: one that should be closed is in use). */
@@ -26,28 +32,29 @@ export async function sessions(argv: readonly string[], io: Io): Promise<number>
   const { words, options } = parseArguments(argv, SESSIONS_OPTIONS);
   const [action = "list", name, ...more] = words;
   const isUsable = action === "list" ? name === undefined : name !== undefined && more.length === 0;
-  if (!["list", "show", "close"].includes(action) || !isUsable)
-    throw new UsageError(`Cannot make sense of "${["sessions", ...words].join(" ")}"; ${USAGE}`);
+  if (!ACTIONS.includes(action) || !isUsable)
+    throw unknownAction("sessions", words, { actions: ACTIONS, usage: USAGE });
   const cwd = readFolder(options.cwd, io);
   using store = openStore(ostlerPaths(io.env));
   const lines: string[] = [];
   if (name === undefined) {
-    const records = store.list();
+    const records = store.list().map(shownSession);
     lines.push(...(options.json ? [harmlessJson(records)] : listLines(records, io.env)));
   } else {
     const record = findSession(store, name, cwd, io.env);
-    if (action === "show") lines.push(...(options.json ? [harmlessJson(record)] : showLines(record, io.env)));
+    const shown = shownSession(record);
+    if (action === "show") lines.push(...(options.json ? [harmlessJson(shown)] : showLines(shown, io.env)));
     else {
       store.remove(record.id);
       const { cwd: folder, backend, sessionId } = record;
       if (sessionId !== null) forgetRecentSession(store.paths, { cwd: folder, backend, sessionId });
-      lines.push(options.json ? harmlessJson({ closed: record }) : closedLine(record));
+      lines.push(options.json ? harmlessJson({ closed: shown }) : closedLine(shown));
     }
   }
   const stdout = new BatchedOutput(io.stdout);
   const stderr = new BatchedOutput(io.stderr);
-  if (store.notice !== undefined) stderr.write(`${stripControls(store.notice)}\n`);
-  for (const line of lines) stdout.write(`${options.json ? line : stripControls(line)}\n`);
+  if (store.notice !== undefined) stderr.write(`${cleanLine(store.notice, MAX_SENTENCE_CHARS)}\n`);
+  for (const line of lines) stdout.write(`${line}\n`);
   await Promise.all([stdout.finish(), stderr.finish()]);
   return EXIT.completed;
 }
@@ -86,14 +93,16 @@ function findSession(store: Store, word: string, cwd: string, env: NodeJS.Proces
 
 function listLines(records: readonly ConversationRecord[], env: NodeJS.ProcessEnv): string[] {
   if (records.length === 0) return ['No sessions yet; ostler ask -s NAME "…" makes one'];
-  const rows = records.map((record) => [
-    record.name ?? shortId(record),
-    record.backend,
-    shortPath(record.cwd, env),
-    `${record.turns} ${record.turns === 1 ? "turn" : "turns"}`,
-    clockTime(record.usedAt),
-    stateOf(record),
-  ]);
+  const rows = records.map((record) =>
+    [
+      record.name ?? shortId(record),
+      record.backend,
+      shortPath(record.cwd, env),
+      turnCount(record.turns),
+      clockTime(record.usedAt),
+      stateOf(record),
+    ].map((cell) => cleanLine(cell, MAX_CELL_CHARS)),
+  );
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>
     row
@@ -113,7 +122,7 @@ function showLines(record: ConversationRecord, env: NodeJS.ProcessEnv): string[]
     ["session", record.sessionId ?? "(none yet)"],
     ["made", clockTime(record.createdAt)],
     ["last used", clockTime(record.usedAt)],
-    ["turns", String(record.turns)],
+    ["turns", turnCount(record.turns).replace(/ turns?$/, "")],
     ["state", stateOf(record)],
     ...record.pastSessionIds.map(
       ({ sessionId, at, why }) => ["earlier session", `${sessionId}, left ${clockTime(at)}: ${why}`] as const,
@@ -121,7 +130,7 @@ function showLines(record: ConversationRecord, env: NodeJS.ProcessEnv): string[]
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   const width = Math.max(...known.map(([what]) => what.length));
-  return known.map(([what, value]) => `${what.padEnd(width)}  ${value}`);
+  return known.map(([what, value]) => `${what.padEnd(width)}  ${cleanLine(value ?? "", MAX_SENTENCE_CHARS)}`);
 }
 
 /** What it does now, or how its last turn ended. */
@@ -133,16 +142,5 @@ function stateOf({ owner, running, cut, lastOutcome }: ConversationRecord): stri
 
 function closedLine({ name, sessionId, backend }: ConversationRecord): string {
   const rest = sessionId === null ? "" : `; ${backend} itself may still keep session ${sessionId}`;
-  return `Closed ${name === null ? "the unnamed session" : `"${name}"`}${rest}`;
-}
-
-/** `2026-11-30 14:05`, in the time zone of the person. */
-function clockTime(ms: number): string {
-  const time = new Date(ms);
-  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
-}
-
-function two(number: number): string {
-  return String(number).padStart(2, "0");
+  return cleanLine(`Closed ${name === null ? "the unnamed session" : `"${name}"`}${rest}`, MAX_SENTENCE_CHARS);
 }

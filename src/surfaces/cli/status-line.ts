@@ -43,6 +43,11 @@ export function statusAfter(state: StatusState, event: TurnEvent, nowMs: number)
   }
 }
 
+/** While the session is somebody else's, and once it is ours. */
+export function statusQueued(state: StatusState, waits: boolean): StatusState {
+  return isStopping(state) ? state : { ...state, activity: waits ? "queued" : "starting" };
+}
+
 /** At most `columns - 1` cells wide, so that a terminal never wraps it. */
 export function renderStatus(state: StatusState, nowMs: number, columns: number): string {
   const seconds = Math.floor((nowMs - state.startedAtMs) / 1000);

@@ -6,7 +6,7 @@ import type { TurnEvent } from "../../acp/types.ts";
 import { stripControls } from "../../errors/redact.ts";
 import type { Output } from "./io.ts";
 import { BatchedOutput } from "./output.ts";
-import { type StatusState, renderStatus, statusAfter } from "./status-line.ts";
+import { type StatusState, renderStatus, statusAfter, statusQueued } from "./status-line.ts";
 
 /** How a remark looks where colours are wanted. */
 export type Tone = "plain" | "dim" | "warning" | "failure";
@@ -133,7 +133,7 @@ export class Terminal {
 
   /** The turn waits until somebody else is done with its session, or does so no more. */
   queued(waits: boolean): void {
-    if (this.#status !== undefined) this.#status = { ...this.#status, activity: waits ? "queued" : "starting" };
+    if (this.#status !== undefined) this.#status = statusQueued(this.#status, waits);
   }
 
   /** Says that the turn is being stopped: on the live line where that can be seen, else as a remark. */

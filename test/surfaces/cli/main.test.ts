@@ -46,6 +46,15 @@ test.each([
     sentence: 'ostler: Cannot make sense of "backends instal codex"; did you mean ostler backends install codex?',
   },
   {
+    argv: ["sessions", "lst"],
+    sentence: 'ostler: Cannot make sense of "sessions lst"; did you mean ostler sessions list?',
+  },
+  {
+    argv: ["sessions", "show"],
+    sentence:
+      'ostler: Cannot make sense of "sessions show"; write: ostler sessions, ostler sessions show NAME, or ostler sessions close NAME',
+  },
+  {
     argv: ["backends", "resume"],
     sentence:
       'ostler: Cannot make sense of "backends resume"; write: ostler backends, ostler backends install codex|claude, or ostler backends resume NAME',

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { callOwner } from "../../../src/host/owner-client.ts";
 import { listOwners } from "../../../src/host/owner-socket.ts";
 import { ostlerPaths } from "../../../src/host/paths.ts";
+import { openStore } from "../../../src/host/store.ts";
 import type { ResultLine } from "../../../src/surfaces/shared/result.ts";
 import {
   agentOption,
@@ -411,12 +412,14 @@ test("a prompt waits for the one before it; --no-wait ends with 10", async () =>
   expect(JSON.parse(refused.stdout)).toMatchObject({ outcome: "failed", failure: { kind: "busy" }, attempts: 0 });
   const closing = await run(["sessions", "close", "work"], { folder });
   expect(closing.exitCode).toBe(10);
-  const waiting = Promise.withResolvers<void>();
+  const waiting = Promise.withResolvers<string>();
   const second = run([...argv, "two"], {
     folder,
-    onStderr: (text) => text.includes("waiting for it") && waiting.resolve(),
+    terminal: true,
+    onStderr: (text) => / s · waits until the session is free/.test(text) && waiting.resolve(text),
   });
-  await waiting.promise;
+  const [, shown] = (await waiting.promise).split("waiting for it");
+  expect(shown).not.toContain("starting");
   writeFileSync(go, "");
   expect([(await first).exitCode, (await second).exitCode]).toEqual([0, 0]);
   expect(promptsIn((await second).log).map(({ params }) => params?.["prompt"])).toEqual([
@@ -461,3 +464,68 @@ test("another process can cancel the turn of a named session through its socket"
   expect(JSON.parse(stdout)).toMatchObject({ outcome: "cancelled", text: "Half", partial: true });
   expect(exitCode).toBe(1);
 });
+
+describe("a store that something else wrote into", () => {
+  const SECRET = `sk-ant-api03-${"aB3dE6gH9".repeat(5)}`;
+  const FORGED = `x\nforged  row\r\u001B[31m${SECRET}\u001B(B${SECRET}\u0085y`;
+
+  function spoil(values: Readonly<Record<string, string | number>>): string {
+    const folder = newFolder();
+    const home = join(folder, "home");
+    using store = openStore(ostlerPaths({ OSTLER_HOME: home }));
+    const { id } = store.create({ name: "work", cwd: folder, backend: "mine" });
+    const sets = Object.keys(values).map((column) => `${column} = ?`);
+    store.use(({ db }) =>
+      db.prepare(`UPDATE conversations SET ${sets.join(", ")} WHERE id = ?`).run(...Object.values(values), id),
+    );
+    return folder;
+  }
+
+  test.each([
+    { from: "names and reasons", text: FORGED },
+    { from: "a megabyte", text: "y".repeat(1_000_000) },
+  ])("shows one short line each, without secrets: $from", async ({ text }) => {
+    const folder = spoil({
+      backend: text,
+      agent: text,
+      model: text,
+      profile: text,
+      session_id: text,
+      last_outcome: text,
+      past_sessions: JSON.stringify([{ sessionId: text, at: 1, why: text }]),
+    });
+    for (const argv of [["sessions"], ["sessions", "show", "work"], ["sessions", "close", "work"]]) {
+      for (const format of action(argv) === "close" ? [[]] : [[], ["--json"]]) {
+        const { stdout, exitCode } = await run([...argv, ...format], { folder });
+        expect(exitCode).toBe(0);
+        expect(stdout).not.toContain(SECRET.slice(-12));
+        // oxlint-disable-next-line no-control-regex -- they must not appear
+        expect(stdout).not.toMatch(/^forged|\\n|[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/m);
+        expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThan(20_000);
+        if (argv.length === 1) expect(stdout.trim().split("\n")).toHaveLength(1);
+      }
+    }
+  });
+
+  test("a folder with a line break forges no row", async () => {
+    const folder = spoil({ cwd: `/srv/app\nforged  ${SECRET}` });
+    const { stdout } = await run(["sessions"], { folder });
+    expect(stdout).toMatch(/^work +mine +\/srv\/app forged \[redacted\] +0 turns +\S+ \S+ +no turn yet\n$/);
+  });
+
+  test("what is no time and no number is unknown, what is no list is none", async () => {
+    const folder = spoil({
+      used_at: Number.MAX_SAFE_INTEGER,
+      created_at: -Number.MAX_SAFE_INTEGER,
+      turns: -3,
+      past_sessions: '{"a":',
+    });
+    expect((await run(["sessions"], { folder })).stdout).toMatch(/ {2}unknown turns {2}unknown {2}no turn yet\n$/);
+    const { stdout } = await run(["sessions", "show", "work"], { folder });
+    expect(stdout).toMatch(/^made +unknown$/m);
+    expect(stdout).toMatch(/^turns +unknown$/m);
+    expect(stdout).not.toContain("NaN");
+  });
+});
+
+const action = ([, word]: readonly string[]): string | undefined => word;
