@@ -101,14 +101,14 @@ export class Attempt {
         this.#info(update["_meta"]);
         return;
       case "usage_update":
-        this.#options.clocks.frame();
+        this.#heard("a usage report");
         this.#options.emit(readUsageUpdate(update));
         return;
       case "available_commands_update":
         this.#options.emit({ type: "commands", commands: readCommands(update) });
         return;
       case "notice":
-        this.#options.clocks.frame();
+        this.#heard("a notice");
         this.#options.emit({ type: "notice", from: "adapter", text: readNotice(update) });
         return;
       case "current_mode_update": {

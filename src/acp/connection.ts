@@ -66,6 +66,7 @@ export interface ConnectionOptions {
 }
 
 export const METHOD_NOT_FOUND = -32601;
+const INVALID_REQUEST = -32600;
 const EMPTY: Frame = {};
 
 interface Pending {
@@ -104,6 +105,11 @@ export class Connection {
 
   get noiseLines(): number {
     return this.#reader.noiseLines;
+  }
+
+  /** Nothing can be sent any more. */
+  get isClosed(): boolean {
+    return this.#closed !== null;
   }
 
   /** A request is not answered yet. */
@@ -151,7 +157,7 @@ export class Connection {
     this.#write({ jsonrpc: "2.0", id, result });
   }
 
-  refuse(id: string | number, code: number, message: string, data?: unknown): void {
+  refuse(id: string | number | null, code: number, message: string, data?: unknown): void {
     this.#write({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } });
   }
 
@@ -196,6 +202,8 @@ export class Connection {
     const params = isObject(frame["params"]) ? frame["params"] : EMPTY;
     if (typeof method === "string") {
       if (typeof id === "string" || typeof id === "number") this.#options.onRequest(id, method, params);
+      // Whoever asks under such an id may wait all the same (JSON-RPC 2.0, section 5: an unreadable id is answered as null).
+      else if (id != null) this.refuse(null, INVALID_REQUEST, "An id is a string or a number");
       else this.#options.onNotification(method, params);
       return;
     }

@@ -10,6 +10,7 @@ import type {
   ProcessLedger,
   WireTap,
 } from "./ports.ts";
+import type { TurnTimeouts } from "./types.ts";
 
 export interface RuntimeOptions {
   readonly backend: Backend;
@@ -27,7 +28,13 @@ export interface RuntimeOptions {
   /** Told of every failure and warning first. */
   readonly sink?: FailureSink;
   /** Milliseconds for `initialize` (60,000), `session/new` (90,000) and one permission question (300,000). */
-  readonly timeouts?: { readonly handshakeMs?: number; readonly sessionMs?: number; readonly permissionMs?: number };
+  readonly timeouts?: {
+    readonly handshakeMs?: number;
+    readonly sessionMs?: number;
+    readonly permissionMs?: number;
+    /** Of every turn that says nothing else. */
+    readonly turn?: Partial<TurnTimeouts>;
+  };
   /** Longest line accepted from the agent. Default 64 MiB. */
   readonly lineBytes?: number;
   /** Hears the wire. */

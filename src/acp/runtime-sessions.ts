@@ -9,13 +9,17 @@ import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
 import type { FailureSink } from "./ports.ts";
 import { setUpResumedSession } from "./resume-session.ts";
 import type { ResumeSessionOptions } from "./resume-session.ts";
+import type { Retired } from "./retired-sessions.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
 import { SessionRouter } from "./session-router.ts";
-import type { Retired } from "./session-router.ts";
+import type { OpeningIds } from "./session-router.ts";
 import { AcpSession } from "./session.ts";
 import type { Abandoned, Session, SessionLink, SessionSetup } from "./session.ts";
 
 const DEFAULTS = { sessionMs: 90_000, permissionMs: 300_000 };
+
+/** The rule of the failure when a session is opened twice in one process: its owner lives, and is this one. */
+export const OPEN_HERE_RULE = "open-here";
 
 /** The process that the sessions live in. */
 export interface SessionsProcess {
@@ -44,19 +48,25 @@ export class RuntimeSessions {
 
   async resume(options: ResumeSessionOptions): Promise<Session> {
     const { sessionId } = options;
-    if (this.router.isTaken(sessionId)) {
+    const taken = this.router.takenBy(sessionId);
+    if (taken !== undefined) {
       const title = `Session ${sessionId} is in use in this process of ${this.#options.backend.label}`;
-      throw startError({ verdict: plainVerdict("busy", "open-here"), source: "rpc_error", title }, undefined);
+      const rule = taken === "open" ? OPEN_HERE_RULE : "given-up-here";
+      throw startError({ verdict: plainVerdict("busy", rule), source: "rpc_error", title }, undefined);
     }
-    const watch = this.router.replaying.bind(this.router);
-    return this.#open(options, (context) => setUpResumedSession(options, context, watch));
+    return this.#open(options, (context, { watch }) => setUpResumedSession(options, context, watch));
   }
 
-  #open(options: OpenSessionOptions, setUp: (context: OpenContext) => Promise<SessionSetup>): Promise<Session> {
-    return this.router.opening(async () => new AcpSession(this.#link(options), await setUp(this.#context())));
+  #open(
+    options: OpenSessionOptions,
+    setUp: (context: OpenContext, ids: OpeningIds) => Promise<SessionSetup>,
+  ): Promise<Session> {
+    return this.router.opening(
+      async (ids) => new AcpSession(this.#link(options), await setUp({ ...this.#context(), claim: ids.claim }, ids)),
+    );
   }
 
-  #context(): OpenContext {
+  #context(): Omit<OpenContext, "claim"> {
     const { backend, approval = "reads", timeouts, gate, env } = this.#options;
     const { connection } = this.#process;
     const { authMethods, capabilities } = this.#process.handshake();
@@ -77,6 +87,7 @@ export class RuntimeSessions {
       capabilities,
       permissions: options.permissions ?? permissions,
       permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
+      turnTimeouts: timeouts?.turn ?? {},
       sink: this.#safe(options.sink ?? this.#options.sink),
       log,
       setPaused: (paused) => (paused ? child.stdout.pause() : child.stdout.resume()),

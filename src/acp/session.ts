@@ -7,6 +7,7 @@ import type { FailureKind } from "../errors/failure.ts";
 import type { ClassifyContext } from "../errors/verdict.ts";
 import type { Attempt } from "./attempt.ts";
 import { readSessionFailure } from "./air.ts";
+import { isToolFrame } from "./child-sessions.ts";
 import type { Connection } from "./connection.ts";
 import { EndedTurns } from "./ended-turns.ts";
 import type { Frame } from "./frames.ts";
@@ -21,8 +22,8 @@ import type { AdvertisedModes, Backend, ExtensionReading, FailureSink, LogSink, 
 import { ToolCalls } from "./tool-calls.ts";
 import { SESSION_ENDED_RULE } from "./retry.ts";
 import { runTurn } from "./turn-run.ts";
-import type { TurnOptions } from "./turn-run.ts";
-import type { PermissionAnswer, PermissionRequest, PromptBlock, PromptOptions, Turn } from "./types.ts";
+import type { TurnOptions } from "./turn-options.ts";
+import type { PermissionAnswer, PermissionRequest, PromptBlock, PromptOptions, Turn, TurnTimeouts } from "./types.ts";
 
 /** A conversation with the agent, bound to one runtime. */
 export interface Session {
@@ -57,6 +58,7 @@ export interface SessionLink {
   readonly connection: Connection;
   readonly permissions: PermissionPolicy | undefined;
   readonly permissionMs: number;
+  readonly turnTimeouts: Partial<TurnTimeouts>;
   /** What the agent takes in a prompt. */
   readonly capabilities: AgentCapabilities;
   readonly sink: FailureSink | undefined;
@@ -128,7 +130,7 @@ export class AcpSession implements Session {
       tools: this.tools,
       policy: (request, signal) => this.#decide(request, signal),
       permissionMs: link.permissionMs,
-      onAnswer: (request, answer) => this.#answered(request, answer),
+      onAnswer: (request, answer) => this.answered(request, answer),
     });
   }
 
@@ -157,6 +159,11 @@ export class AcpSession implements Session {
   /** A turn runs whose frames are still taken. */
   get isRunning(): boolean {
     return this.attempt !== undefined && !this.attempt.ended;
+  }
+
+  /** No prompt can be sent here any more: the process is gone, or the session was ended in it. */
+  get isOver(): boolean {
+    return this.retired || this.#closing !== undefined || this.link.connection.isClosed;
   }
 
   /** Why these blocks are not sent at all; undefined = they may be. */
@@ -198,10 +205,8 @@ export class AcpSession implements Session {
 
   /** A frame of a child session of this one. */
   foreignFrame(childId: string, params: Frame): void {
-    const { update } = params;
-    const isTool =
-      isObject(update) && (update["sessionUpdate"] === "tool_call" || update["sessionUpdate"] === "tool_call_update");
-    if (isTool) this.#toolsOf(childId).apply(update);
+    const isTool = isToolFrame(params);
+    if (isTool && isObject(params["update"])) this.#toolsOf(childId).apply(params["update"]);
     this.attempt?.foreignFrame(isTool);
   }
 
@@ -209,6 +214,16 @@ export class AcpSession implements Session {
   askPermission(id: string | number, sessionId: string, params: Frame): void {
     const tools = sessionId === this.id ? this.tools : this.#toolsOf(sessionId);
     void this.#desk.ask(id, readPermissionRequest(sessionId, params, tools));
+  }
+
+  /** Whether a question under this id waits for its answer. */
+  isAsking(id: string | number): boolean {
+    return this.#desk.isOpen(id);
+  }
+
+  /** Answers the open question of this id with a no that is one to `other` as well, which came under the same id. */
+  refuseTwin(id: string | number, other: PermissionRequest | undefined): PermissionAnswer | undefined {
+    return this.#desk.refuseTwin(id, other);
   }
 
   withdrawPermission(id: unknown): void {
@@ -273,7 +288,8 @@ export class AcpSession implements Session {
     }
   }
 
-  #answered(request: PermissionRequest, answer: PermissionAnswer): void {
+  /** What went back to a question of this session, for the log and the turn. */
+  answered(request: PermissionRequest, answer: PermissionAnswer): void {
     logPermission(this.link.log, request, answer);
     this.attempt?.permissionAnswered(request, answer);
   }

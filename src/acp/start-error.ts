@@ -1,5 +1,6 @@
 /** Failures before the first prompt: of the handshake, of opening a session, of a setting. */
-import { classifyError } from "../errors/classify.ts";
+import { classifyError, classifyText } from "../errors/classify.ts";
+import type { Profile } from "../errors/failure.ts";
 import { KINDS } from "../errors/kinds.ts";
 import { readRawError } from "../errors/raw.ts";
 import type { Verdict } from "../errors/verdict.ts";
@@ -32,17 +33,24 @@ export function toStartError(
   if (!(error instanceof RpcError)) return error;
   const raw = readRawError(error);
   const verdict = classifyError(raw, { profile: backend.profile });
-  return startError({ verdict: startVerdict(verdict, error, method), source: "rpc_error", title: raw.text }, error);
+  return startError({ verdict: startVerdict(verdict, error, { method, text: raw.text, profile: backend.profile }), source: "rpc_error", title: raw.text }, error);
 }
 
 /**
  * A reason that no row knows, or a complaint about our own parameters, means that no session can be had: the harness
  * cannot be used as it is (recordings protocol-errors), which is not an unknown turn.
  */
-function startVerdict(verdict: Verdict, error: RpcError, method: string): Verdict {
+function startVerdict(
+  verdict: Verdict,
+  error: RpcError,
+  { method, text, profile }: { readonly method: string; readonly text: string; readonly profile: Profile },
+): Verdict {
   const { retry, needs } = KINDS.agent_spawn;
   // A method that was advertised and then is not known says nothing about the agent as a whole.
   if (isReopening(method) && error.code === METHOD_NOT_FOUND) return plainVerdict("request_rejected", "no-such-method");
+  // Some agents have one code for everything; what they say of the session they were asked for is more specific.
+  const byText = isReopening(method) ? classifyText(text, { profile }) : undefined;
+  if (byText?.kind === "session_not_found") return byText;
   const opens = method === "initialize" || method === "session/new";
   const unexplained =
     verdict.kind === "unknown" || (verdict.kind === "request_rejected" && error.code === INVALID_PARAMS);

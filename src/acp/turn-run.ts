@@ -26,17 +26,13 @@ import type { AcpSession } from "./session.ts";
 import { TurnChannel } from "./turn.ts";
 import { newTurnId } from "./turn-id.ts";
 import { announceTurn } from "./turn-opening.ts";
+import type { TurnOptions } from "./turn-options.ts";
 import { TurnStop } from "./turn-stop.ts";
 import { logRetry, logTurnEnd } from "./turn-log.ts";
-import type { PromptBlock, PromptOptions, Turn, TurnTimeouts, Usage } from "./types.ts";
+import type { PromptBlock, Turn, TurnTimeouts, Usage } from "./types.ts";
 
 /** Tries after the first, unless the caller says otherwise. */
 const DEFAULT_RETRIES = 3;
-
-/** What a prompt may be given inside of this library: sessions are its own. */
-export type TurnOptions = Omit<PromptOptions, "reopen"> & {
-  readonly reopen?: ((signal: AbortSignal) => Promise<AcpSession>) | undefined;
-};
 
 /** Throws `AcpPromptBusy` while another turn runs in the session. */
 export function runTurn(session: AcpSession, blocks: readonly PromptBlock[], options: TurnOptions): Turn {
@@ -71,7 +67,7 @@ class TurnRun {
     this.#session = session;
     this.#blocks = blocks;
     this.#options = options;
-    this.#timeouts = { ...DEFAULT_TURN_TIMEOUTS, ...options.timeouts };
+    this.#timeouts = { ...DEFAULT_TURN_TIMEOUTS, ...session.link.turnTimeouts, ...options.timeouts };
     this.#clocks = new TurnClocks(this.#timeouts, (clock) => this.#expire(clock));
     this.#stop = new TurnStop({
       session: () => this.#session,
@@ -111,7 +107,7 @@ class TurnRun {
     const { retries = this.#options.budget?.left ?? DEFAULT_RETRIES, budget = createRetryBudget(retries) } =
       this.#options;
     const { backend } = this.#session.link;
-    return withRetries((n, how) => (how === "reopen" ? this.#inNewProcess(n) : this.#once(n, how)), {
+    return withRetries((n, how) => (this.#isReopened(how) ? this.#inNewProcess(n) : this.#once(n, how)), {
       retries,
       budget,
       backoffMs: this.#options.backoffMs ?? BACKOFF_MS,
@@ -133,10 +129,16 @@ class TurnRun {
     );
   }
 
+  /** What is known to be gone when the prompt comes is replaced without a try: nothing failed yet. */
+  #isReopened(how: RetryHow | undefined): boolean {
+    return how === "reopen" || (how === undefined && this.#options.reopen !== undefined && this.#session.isOver);
+  }
+
   /** The prompt never left, and its process is gone: the caller gives a session in another one. */
   async #inNewProcess(attemptNumber: number): Promise<Decision> {
     const { reopen } = this.#options;
     if (reopen === undefined) throw new Error("There is nothing to reopen a session with");
+    if (this.#attempt !== undefined && !this.#attempt.handedOver) this.#attempts -= 1;
     try {
       const session = await reopen(this.#stop.signal);
       this.#release();

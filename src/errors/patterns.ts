@@ -232,7 +232,7 @@ export const PATTERNS: readonly Pattern[] = [
     id: "session-unknown",
     kind: "session_not_found",
     pattern:
-      /\b(?:session|conversation) (?:id )?(?:['"`]?[\w.:-]{1,100}['"`]? )?(?:was )?not found\b|\bunknown session\b(?!\/)|\bno (?:rollout|conversation|session) found\b|\binvalid session id\b|\brequires a valid session id\b|\bdoes not match any session\b/i,
+      /\b(?:session|conversation) (?:id )?(?:['"`]?[\w.:-]{1,100}['"`]? )?(?:(?:was )?not found|does not exist)\b|\bunknown session\b(?!\/)|\bno (?:rollout|conversation|session) found\b|\bno such (?:session|conversation|thread)\b|\binvalid session id\b|\brequires a valid session id\b|\bdoes not match any session\b/i,
     field: "both",
     source: "recordings codex-acp 2.6.0 and claude-agent-acp 0.101.0 load-unknown; case C21",
   },

@@ -205,6 +205,13 @@ class ComposedHost implements Host {
         handshakeMs: timeouts.handshakeS * 1000,
         sessionMs: timeouts.sessionS * 1000,
         permissionMs: timeouts.permissionS * 1000,
+        turn: {
+          wallMs: timeouts.turnS * 1000,
+          idleMs: timeouts.idleS * 1000,
+          toolMs: timeouts.toolS * 1000,
+          firstByteMs: timeouts.firstByteS * 1000,
+          cancelGraceMs: timeouts.cancelGraceS * 1000,
+        },
       },
       lineBytes: limits.lineBytes,
       ledger: this.#leases,

@@ -247,6 +247,17 @@ describe("requests of the agent", () => {
   });
 });
 
+test.each([{ id: { n: 1 } }, { id: [1] }, { id: true }])(
+  "a request whose id is none is answered as JSON-RPC says: $id",
+  async ({ id }) => {
+    const { say, told, heard } = connect();
+    say({ method: "a", id });
+    await delivered();
+    expect(heard).toEqual([]);
+    expect(told()).toEqual([expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32600 }) })]);
+  },
+);
+
 test("noise is counted, never answered", async () => {
   const { connection, stdout, told, heard } = connect();
   stdout.write("hello\n42\n{}\n");

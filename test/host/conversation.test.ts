@@ -3,9 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TurnEvent, TurnOutcome } from "../../src/acp/types.ts";
+import { DEFAULT_CONFIG } from "../../src/host/config-defaults.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Host } from "../../src/host/host.ts";
-import { agentOption, chunk, end, logOf, processesIn, promptsIn, reply, tool } from "../fixtures/agents/scenario.ts";
+import { untilLogged } from "../acp/drive.ts";
+import {
+  agentOption,
+  chunk,
+  end,
+  logOf,
+  processesIn,
+  promptsIn,
+  reply,
+  tool,
+  waitFor,
+} from "../fixtures/agents/scenario.ts";
 import type { Action, Scenario } from "../fixtures/agents/scenario.ts";
 
 let folder: string;
@@ -63,17 +75,20 @@ describe("a process that is gone before the prompt", () => {
     expect(methods().slice(3)).toEqual(["initialize", "session/load", "session/prompt"]);
     expect(promptsIn(log())).toHaveLength(2);
     expect(processesIn(log())).toHaveLength(2);
-    expect(events).toContainEqual(expect.objectContaining({ type: "retry", by: "ostler", how: "reopen" }));
+    expect(events.filter(({ type }) => type === "retry")).toEqual([]);
     expect(events.filter(({ type }) => type === "text")).toEqual([expect.objectContaining({ text: "Answer" })]);
   });
 
-  test("is not replaced without a try: --retries 0", async () => {
-    const conversation = await open(agents([...ANSWER, { exit: 3 }]), 0);
-    await drain(conversation.prompt("one"));
-    await conversation.runtime.gone;
-    const { outcome } = await drain(conversation.prompt("two"));
-    expect(outcome).toMatchObject({ kind: "failed", failure: { kind: "agent_died", replaySafety: "not_sent" } });
-    expect(processesIn(log())).toHaveLength(1);
+  test("costs no try, for nothing failed yet: also with retries 0, and as often as it happens", async () => {
+    const dies = agents([...ANSWER, { exit: 3 }]).runs![0]!;
+    const conversation = await open({ runs: [{ ...dies, on: { ...dies.on, "session/load": [[reply({})]] } }] }, 0);
+    for (const prompt of ["one", "two", "three"]) {
+      const { outcome } = await drain(conversation.prompt(prompt));
+      expect(outcome).toMatchObject({ kind: "completed", attempts: 1 });
+      await conversation.runtime.gone;
+    }
+    expect(promptsIn(log())).toHaveLength(3);
+    expect(processesIn(log())).toHaveLength(3);
   });
 });
 
@@ -109,7 +124,8 @@ test("a stop while the process is replaced cancels the turn, and nothing is sent
   await drain(conversation.prompt("one"));
   await conversation.runtime.gone;
   const turn = conversation.prompt("two");
-  for await (const event of turn.events) if (event.type === "retry") turn.cancel();
+  await untilLogged(log(), () => methods().includes("session/load"));
+  turn.cancel();
   expect(await turn.outcome).toMatchObject({ kind: "cancelled", by: "caller" });
   expect(promptsIn(log())).toHaveLength(1);
 });
@@ -157,4 +173,17 @@ test("two conversations of one need share a process where the agent can; the las
   expect((await drain(second.conversation.prompt("three"))).outcome.kind).toBe("completed");
   await second.conversation.close();
   expect(runtime.state).toBe("dead");
+});
+
+test("the configuration's deadlines hold for turns of the library too", async () => {
+  const config = { ...DEFAULT_CONFIG, timeouts: { ...DEFAULT_CONFIG.timeouts, firstByteS: 0.2 } };
+  await using own = await createHost({
+    env: { PATH: process.env["PATH"], OSTLER_HOME: join(folder, "home") },
+    cwd: folder,
+    loaded: { config, warnings: [], sources: [] },
+  });
+  const silent: Scenario = { on: { "session/prompt": [[waitFor("session/cancel"), end("cancelled")]] } };
+  const { conversation } = await own.openConversation({ agent: agentOption(silent, folder) });
+  const { outcome } = await drain(conversation.prompt("one"));
+  expect(outcome).toMatchObject({ kind: "failed", failure: { kind: "timeout", rule: "clock-first_byte" } });
 });
