@@ -17,6 +17,9 @@ const MAX_PAST_SESSIONS = 50;
  */
 export const FOREIGN_SILENCE_MS = 120_000;
 
+/** Clocks of two systems differ by less; what shows itself later than this was written before a clock was set back. */
+const CLOCK_DIFFERENCE_MS = 60_000;
+
 /** One turn of a conversation. Time in milliseconds since 1970. */
 export interface StartedTurn {
   readonly turnId: string;
@@ -155,9 +158,14 @@ export function readOwner(row: Row, self: OwnerIdentity, now: number): OwnerInfo
 
 /** Whether a process that wrote itself down still runs; `seenAt` is its last sign of life. */
 export function isLiving(process_: OwnerIdentity, seenAt: number, self: OwnerIdentity, now: number): boolean {
-  if (process_.system !== self.system) return now - seenAt < FOREIGN_SILENCE_MS;
+  if (process_.system !== self.system) return isRecent(seenAt, now, FOREIGN_SILENCE_MS);
   if (process_.pid === self.pid && process_.startedAt === self.startedAt) return true;
   return process_.startedAt === "" ? hasNumber(process_.pid) : isAlive(process_);
+}
+
+/** Whether a sign of life is younger than `silenceMs`, and not from the future. */
+export function isRecent(seenAt: number, now: number, silenceMs: number): boolean {
+  return now - seenAt < silenceMs && seenAt - now <= CLOCK_DIFFERENCE_MS;
 }
 
 function hasNumber(pid: number): boolean {
@@ -174,7 +182,19 @@ function readTurn(turnId: SQLOutputValue | undefined, startedAt: SQLOutputValue 
 
 function readPastSessions(json: SQLOutputValue | undefined): ConversationRecord["pastSessionIds"] {
   if (json === "[]") return [];
-  return JSON.parse(string(json));
+  try {
+    const past: unknown = JSON.parse(string(json));
+    return Array.isArray(past) ? past.flatMap(readPastSession) : [];
+  } catch {
+    return [];
+  }
+}
+
+function readPastSession(past: unknown): ConversationRecord["pastSessionIds"] {
+  if (typeof past !== "object" || past === null) return [];
+  const { sessionId, at, why }: Partial<Record<string, unknown>> = { ...past };
+  if (typeof sessionId !== "string") return [];
+  return [{ sessionId, at: typeof at === "number" ? at : Number.NaN, why: typeof why === "string" ? why : "" }];
 }
 
 function string(value: SQLOutputValue | undefined): string {

@@ -2,7 +2,7 @@
  * Who waits for a conversation, in order. A ticket counts while its process lives and shows it: one that was stopped, or
  * that another system lost, is passed over and gets its place back when it wakes.
  */
-import { isLiving } from "./conversation-records.ts";
+import { isLiving, isRecent } from "./conversation-records.ts";
 import type { OwnerInfo, Row } from "./conversation-records.ts";
 import { transaction } from "./store-file.ts";
 import type { StoreContext } from "./store-file.ts";
@@ -71,7 +71,7 @@ function ticketsOf({ db, self }: StoreContext, id: string): Ticket[] {
 }
 
 function counts(ticket: Ticket, context: StoreContext): boolean {
-  return context.now() - ticket.seenAt < SILENCE_MS && lives(ticket, context);
+  return isRecent(ticket.seenAt, context.now(), SILENCE_MS) && lives(ticket, context);
 }
 
 function lives({ waiter, seenAt }: Ticket, { self, now }: StoreContext): boolean {

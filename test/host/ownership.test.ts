@@ -9,6 +9,7 @@ import { LeaseLost, Owned } from "../../src/host/ownership.ts";
 import { ostlerPaths } from "../../src/host/paths.ts";
 import { openStore } from "../../src/host/store.ts";
 import type { Store, StoreOptions } from "../../src/host/store.ts";
+import { takeTicket, waitingBefore } from "../../src/host/tickets.ts";
 import { thisSystem } from "../../src/host/this-process.ts";
 import { startActor } from "./actors.ts";
 import type { Actor } from "./actors.ts";
@@ -171,6 +172,18 @@ test("an owner of another system is believed while it gives signs of life", asyn
   expect(soon.claim(id)).toEqual({ busy: expect.objectContaining({ elsewhere: true }) });
   using late = open({ now: () => Date.now() + 121_000 });
   expect(late.claim(id)).toBeInstanceOf(Owned);
+});
+
+test.each<{ from: string; behindMs: number; counts: boolean }>([
+  { from: "a clock that differs a little", behindMs: 50_000, counts: true },
+  { from: "a clock that was set back by an hour", behindMs: 3_600_000, counts: false },
+])("signs of life from the future, $from: owner and waiter of another system", ({ behindMs, counts }) => {
+  using elsewhere = open({ self: { pid: process.pid, startedAt: "1", system: "00000000-1" } });
+  claimed(elsewhere);
+  elsewhere.use((context) => takeTicket(context, id, 20));
+  using here = open({ now: () => Date.now() - behindMs });
+  expect(here.use((context) => waitingBefore(context, id))).toHaveLength(counts ? 1 : 0);
+  expect(here.claim(id) instanceof Owned).toBe(!counts);
 });
 
 test("the number of a dead owner that another process has now does not keep the conversation", () => {
