@@ -14,7 +14,8 @@ export interface StatusState {
     | "thinking"
     | "answering"
     | "queued"
-    | { readonly tool: string }
+    /** `runs` once it is known to: a pending call may still have to be allowed. */
+    | { readonly tool: string; readonly runs: boolean }
     | { readonly retryAtMs: number }
     /** How it is stopped at once. */
     | { readonly stopping: string };
@@ -31,11 +32,14 @@ export function statusAfter(state: StatusState, event: TurnEvent, nowMs: number)
     case "thought":
       return state.activity === "thinking" ? state : { ...state, activity: "thinking" };
     case "tool": {
-      const runs = event.status === "pending" || event.status === "in_progress";
-      return { ...state, activity: runs ? { tool: event.title } : "waiting" };
+      const { title, status } = event;
+      const isOpen = status === "pending" || status === "in_progress";
+      return { ...state, activity: isOpen ? { tool: title, runs: status === "in_progress" } : "waiting" };
     }
-    case "permission":
-      return { ...state, activity: event.answer?.denied === false ? { tool: event.request.title } : "waiting" };
+    case "permission": {
+      const isAllowed = event.answer?.denied === false;
+      return { ...state, activity: isAllowed ? { tool: event.request.title, runs: true } : "waiting" };
+    }
     case "retry":
       return { ...state, activity: { retryAtMs: nowMs + (event.delayMs ?? 0) } };
     default:
@@ -64,7 +68,7 @@ function describe(activity: StatusState["activity"], nowMs: number): string {
   if (activity === "queued") return "waits until the session is free";
   if (typeof activity === "string") return activity;
   if ("stopping" in activity) return `stopping; ${activity.stopping}`;
-  if ("tool" in activity) return `runs ${cleanLine(activity.tool, MAX_TOOL_CHARS)}`;
+  if ("tool" in activity) return `${activity.runs ? "runs " : ""}${cleanLine(activity.tool, MAX_TOOL_CHARS)}`;
   const seconds = Math.ceil((activity.retryAtMs - nowMs) / 1000);
   return seconds > 0 ? `next try in ${seconds} s` : "tries again";
 }

@@ -4,7 +4,7 @@ import { renderStatus, statusAfter } from "../../../src/surfaces/cli/status-line
 import type { StatusState } from "../../../src/surfaces/cli/status-line.ts";
 
 const start: StatusState = { backend: "codex", startedAtMs: 1000, activity: "starting" };
-const tool = (status: "pending" | "completed"): TurnEvent => ({
+const tool = (status: "pending" | "in_progress" | "completed"): TurnEvent => ({
   type: "tool",
   toolCallId: "t",
   title: "npm\ntest",
@@ -28,7 +28,13 @@ test.each<{ from: string; events: readonly TurnEvent[]; nowMs: number; line: str
     nowMs: 66_000,
     line: "codex · 1 min 5 s · answering",
   },
-  { from: "a tool in flight", events: [tool("pending")], nowMs: 2000, line: "codex · 1 s · runs npm test" },
+  { from: "a tool in flight", events: [tool("in_progress")], nowMs: 2000, line: "codex · 1 s · runs npm test" },
+  {
+    from: "a tool that may have to be allowed",
+    events: [tool("pending")],
+    nowMs: 2000,
+    line: "codex · 1 s · npm test",
+  },
   {
     from: "a tool that ended",
     events: [tool("pending"), tool("completed")],
@@ -90,6 +96,6 @@ test.each([
 });
 
 test("wide letters count as two cells", () => {
-  const line = renderStatus({ ...start, activity: { tool: "漢字漢字漢字漢字漢字" } }, 1000, 30);
+  const line = renderStatus({ ...start, activity: { tool: "漢字漢字漢字漢字漢字", runs: true } }, 1000, 30);
   expect(line).toBe("codex · 0 s · runs 漢字漢…");
 });
