@@ -7,9 +7,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { Connection } from "./connection.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
+import { readMcpServer } from "./mcp-identity.ts";
 import { str } from "./normalize.ts";
 import type { LogSink, PermissionPolicy } from "./ports.ts";
-import { readPaths } from "./tool-calls.ts";
+import { readDiffPaths, readPaths } from "./tool-calls.ts";
 import type { ToolCall, ToolCalls } from "./tool-calls.ts";
 import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
 
@@ -38,15 +39,17 @@ export class PermissionDesk {
     this.#options = options;
   }
 
-  /** Puts a question to the policy and answers it. A policy that throws has not said yes. */
+  /** Whether a question of this id waits for its answer. */
+  isOpen(id: string | number): boolean {
+    return this.#open.has(id);
+  }
+
+  /** Puts a question to the policy and answers it; no question of this id may be open. A policy that throws has not said yes. */
   async ask(id: string | number, request: PermissionRequest): Promise<void> {
     const { policy, permissionMs } = this.#options;
     const controller = new AbortController();
     const expiry = setTimeout(() => this.#expire(id, request), permissionMs);
     const question = { request, controller, expiry };
-    // An answer under an id that is in use could be taken for either, so the first question is answered with a no.
-    const twin = this.#open.get(id);
-    if (twin !== undefined) this.#settle(id, rejectAnswer(twin.request, "Another question came under the same id"));
     this.#open.set(id, question);
     let answer: PermissionAnswer;
     try {
@@ -55,6 +58,18 @@ export class PermissionDesk {
       answer = rejectAnswer(request, "The permission policy failed");
     }
     if (this.#open.get(id) === question) this.#settle(id, answer);
+  }
+
+  /**
+   * The agent asked `other` under the id of a question that is open: one answer goes back, which is a no to whichever of
+   * the two it is taken for. Returns it.
+   */
+  refuseTwin(id: string | number, other: PermissionRequest | undefined): PermissionAnswer | undefined {
+    const first = this.#open.get(id)?.request;
+    if (first === undefined) return undefined;
+    const answer = rejectBoth(first, other);
+    this.#settle(id, answer);
+    return answer;
   }
 
   /** The agent took its question back (`$/cancel_request`). */
@@ -100,12 +115,13 @@ export function readPermissionRequest(sessionId: string, params: Frame, tools: T
     toolCallId,
     title: air.title ?? str(inline["title"]) ?? call?.title ?? "",
     ...(air.description === undefined ? {} : { description: air.description }),
-    ...(call === undefined ? {} : { kind: call.kind, rawInput: call.rawInput }),
+    ...(call === undefined ? {} : { rawInput: call.rawInput }),
+    ...(call?.evidence.isAnnounced === true && { kind: call.kind }),
     ...(call?.mcpServer === undefined ? {} : { mcpServer: call.mcpServer }),
-    paths: call?.paths ?? [],
+    paths: call === undefined ? [] : pathsOf(call),
     ...readClaim(inline, call),
     options,
-    isQuestion: isQuestion(options, params["_meta"], toolCallId),
+    isQuestion: isQuestion(options),
   };
 }
 
@@ -114,14 +130,21 @@ function readClaim(inline: Frame, call: ToolCall | undefined): Pick<PermissionRe
   if (call === undefined) return {};
   const kind = str(inline["kind"]);
   const { rawInput } = inline;
-  const known = new Set(call.paths);
-  const paths = (readPaths(inline["locations"]) ?? []).filter((path) => !known.has(path));
+  const mcpServer = readMcpServer(inline);
+  const known = new Set(pathsOf(call));
+  const said = [...(readPaths(inline["locations"]) ?? []), ...readDiffPaths(inline["content"])];
+  const paths = [...new Set(said)].filter((path) => !known.has(path));
   const claimed = {
     ...(kind === undefined || kind === call.kind ? {} : { kind }),
     ...(rawInput === undefined || isSame(rawInput, call.rawInput) ? {} : { rawInput }),
     ...(paths.length === 0 ? {} : { paths }),
+    ...(mcpServer === undefined || mcpServer === call.mcpServer ? {} : { mcpServer }),
   };
   return Object.keys(claimed).length === 0 ? {} : { claimed };
+}
+
+function pathsOf({ paths, evidence }: ToolCall): string[] {
+  return [...new Set([...paths, ...evidence.diffPaths])];
 }
 
 function isSame(one: unknown, other: unknown): boolean {
@@ -142,6 +165,16 @@ export function rejectAnswer(request: PermissionRequest, reason: string): Permis
   return { action: "select", optionId: option.optionId, denied: true, reason };
 }
 
+/** What rejects in the first may allow in the other: where it does not reject in both, the answer is `cancelled`. */
+function rejectBoth(first: PermissionRequest, other: PermissionRequest | undefined): PermissionAnswer {
+  const reason = "Another request of the agent came under the same id";
+  const answer = rejectAnswer(first, reason);
+  if (answer.action === "cancel" || other === undefined) return answer;
+  const same = other.options.filter(({ optionId }) => optionId === answer.optionId);
+  const isNo = same.length > 0 && same.every(({ kind }) => kind.startsWith("reject"));
+  return isNo ? answer : { action: "cancel", denied: true, reason };
+}
+
 /** Some kiro builds spell the fields `id` and `label`; the id goes back exactly as it came. */
 function readOption(option: Frame): PermissionOption[] {
   const optionId = str(option["optionId"]) ?? str(option["id"]);
@@ -149,11 +182,17 @@ function readOption(option: Frame): PermissionOption[] {
   return [{ optionId, name: str(option["name"]) ?? str(option["label"]) ?? optionId, kind: str(option["kind"]) ?? "" }];
 }
 
-/** kiro V3 asks questions through the same request: every option `allow_once`, ids `<toolCallId>-option-N`, no `_meta.kiro`. */
-function isQuestion(options: readonly PermissionOption[], meta: unknown, toolCallId: string): boolean {
-  if (options.length === 0 || (isObject(meta) && meta["kiro"] !== undefined)) return false;
-  return options.every(({ kind, optionId }) => kind === "allow_once" && optionId.startsWith(`${toolCallId}-option-`));
+/**
+ * kiro V3 asks questions through the same request, with every option `allow_once` and ids `<toolCallId>-option-N`
+ * (kiro wire notes, section 8). Either sign is enough, whatever else the request holds: a question that is taken for a
+ * permission would be answered with the first thing that it offers.
+ */
+function isQuestion(options: readonly PermissionOption[]): boolean {
+  if (options.length === 0) return false;
+  return options.every(({ kind }) => kind === "allow_once") || options.some(({ optionId }) => ANSWER_ID.test(optionId));
 }
+
+const ANSWER_ID = /.-option-\d+$/;
 
 function readAirPermission(meta: unknown): {
   readonly title: string | undefined;

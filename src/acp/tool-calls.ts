@@ -5,6 +5,7 @@
  */
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
+import { readMcpServer } from "./mcp-identity.ts";
 import { num, str } from "./normalize.ts";
 import type { ToolStatus, TurnEventBody } from "./types.ts";
 
@@ -12,6 +13,10 @@ import type { ToolStatus, TurnEventBody } from "./types.ts";
 const MAX_CALLS = 1000;
 /** Calls in flight that are kept; no model runs so many, and a permission question about a forgotten one is denied. */
 const MAX_RUNNING = 1000;
+/** One more than the policy looks at on disk: whoever names more is not believed about any. */
+const MAX_DIFF_PATHS = 1000;
+/** Stands for a path that a frame holds and nobody can read: no rule allows it. */
+const UNREADABLE_PATH = "a path that cannot be read\0";
 
 /** A tool call as far as it is known. */
 export interface ToolCall {
@@ -25,6 +30,15 @@ export interface ToolCall {
   exitCode?: number;
   /** The server of an MCP tool; empty when the frame says that it is one, and not for certain of which. */
   mcpServer?: string;
+  readonly evidence: CallEvidence;
+}
+
+/** What a permission question needs besides, and no event tells. */
+interface CallEvidence {
+  /** A `tool_call` came, or an update with a kind: "other" is what the agent said, and not only what nobody said. */
+  isAnnounced: boolean;
+  /** The paths of every diff so far, the codex adapter's only place for them ("Editing files"). */
+  readonly diffPaths: Set<string>;
 }
 
 const STATUS: ReadonlyMap<string, ToolStatus> = new Map([
@@ -73,14 +87,19 @@ export class ToolCalls {
     const isRunning = call.status === "pending" || call.status === "in_progress";
     (isRunning ? this.#ended : this.#running).delete(id);
     (isRunning ? this.#running : this.#ended).add(id);
-    const events: TurnEventBody[] = [{ type: "tool", ...call }];
+    const { evidence, ...shown } = call;
+    for (const path of readDiffPaths(update["content"])) {
+      if (evidence.diffPaths.size <= MAX_DIFF_PATHS) evidence.diffPaths.add(path);
+    }
+    const events: TurnEventBody[] = [{ type: "tool", ...shown }];
     if (Array.isArray(update["content"])) for (const block of update["content"]) addContent(events, id, block);
     addTerminalOutput(events, id, update["_meta"]);
     return events;
   }
 
   #create(id: string): ToolCall {
-    const call: ToolCall = { toolCallId: id, title: "", kind: "other", status: "pending", paths: [] };
+    const evidence = { isAnnounced: false, diffPaths: new Set<string>() };
+    const call: ToolCall = { toolCallId: id, title: "", kind: "other", status: "pending", paths: [], evidence };
     this.#calls.set(id, call);
     if (this.#ended.size > MAX_CALLS) this.#forget(this.#ended);
     if (this.#running.size >= MAX_RUNNING) this.#forget(this.#running);
@@ -98,12 +117,15 @@ export class ToolCalls {
 function merge(call: ToolCall, update: Frame): void {
   if (typeof update["title"] === "string") call.title = update["title"];
   if (typeof update["kind"] === "string") call.kind = update["kind"];
+  // The protocol says that a `tool_call` without a kind is "other"; an update without one says nothing.
+  call.evidence.isAnnounced ||=
+    typeof update["kind"] === "string" || (update["sessionUpdate"] === "tool_call" && update["kind"] == null);
   const status = typeof update["status"] === "string" ? STATUS.get(update["status"]) : undefined;
   if (status !== undefined) call.status = status;
   call.paths = readPaths(update["locations"]) ?? call.paths;
   if (update["rawInput"] !== undefined) call.rawInput = update["rawInput"];
   if (update["rawOutput"] !== undefined) call.rawOutput = update["rawOutput"];
-  const mcpServer = readMcpServer(update["_meta"]) ?? readCodexMcpServer(update);
+  const mcpServer = readMcpServer(update);
   if (mcpServer !== undefined) call.mcpServer = mcpServer;
   const exitCode = readExitCode(update);
   if (exitCode !== undefined) call.exitCode = exitCode;
@@ -116,27 +138,40 @@ function readExitCode(update: Frame): number | undefined {
   return num(field(exit, "exit_code")) ?? num(field(output, "exit_code")) ?? num(field(output, "exitCode"));
 }
 
-/** `_meta.claudeCode.mcpServer`, else the tool name `mcp__SERVER__TOOL`, which names no server when either holds `__`. */
-function readMcpServer(meta: unknown): string | undefined {
-  const claude = field(meta, "claudeCode");
-  if (claude === undefined) return undefined;
-  const server = field(claude, "mcpServer");
-  const named = str(server) ?? str(field(server, "name"));
-  if (named !== undefined) return named;
-  const [prefix, name = "", ...tool] = (str(field(claude, "toolName")) ?? "").split("__");
-  if (prefix !== "mcp") return undefined;
-  return tool.length === 1 ? name : "";
-}
-
-/** codex-acp 2.6.0 marks the call and names the server in its input; its kind is `execute`, as that of a command. */
-function readCodexMcpServer(update: Frame): string | undefined {
-  if (field(update["_meta"], "is_mcp_tool_call") !== true) return undefined;
-  return str(field(update["rawInput"], "server")) ?? "";
-}
-
 /** The paths of `locations`; undefined when there is no such list. */
 export function readPaths(locations: unknown): string[] | undefined {
   return Array.isArray(locations) ? locations.map(pathOf).filter((path) => path !== undefined) : undefined;
+}
+
+/**
+ * The paths of the diffs in `content`, and those that a diff's own details name besides (a git patch that renames). A
+ * diff that names none counts as a path that cannot be read.
+ */
+export function readDiffPaths(content: unknown): string[] {
+  return Array.isArray(content) ? content.filter((block) => field(block, "type") === "diff").flatMap(pathsOfDiff) : [];
+}
+
+function pathsOfDiff(block: unknown): string[] {
+  const path = pathOf(block);
+  if (path === undefined) return [UNREADABLE_PATH];
+  const patch = str(field(field(field(field(field(block, "_meta"), "jetbrains"), "air"), "diffPatch"), "text")) ?? "";
+  const root = path.startsWith("/") ? "/" : "";
+  const named = readPatchPaths(patch).map((name) => root + name);
+  const meta = field(block, "_meta");
+  const moved = isObject(meta) ? Object.entries(meta).filter(([key]) => /path|move|rename|target|dest/i.test(key)) : [];
+  return [path, ...named, ...moved.flatMap(([, value]) => str(value) ?? (value == null ? [] : UNREADABLE_PATH))];
+}
+
+/** Only the headers: a line of the text itself begins with one sign before it. Without git's `a/` and `b/`. */
+function readPatchPaths(patch: string): string[] {
+  const head = /^(?:--- a|\+\+\+ b)\/(.+)|^(?:rename|copy) (?:from|to) (.+)/;
+  const lines = patch.split("\n");
+  return lines.flatMap((line, index) => {
+    const [, name, other] = head.exec(line) ?? [];
+    // A removed line that begins with `-- a/` looks like a header, and is not followed or preceded by its other half.
+    if (name !== undefined && !/^(?:---|\+\+\+) /.test(lines[index + (line.startsWith("-") ? 1 : -1)] ?? "")) return [];
+    return name ?? other ?? [];
+  });
 }
 
 function pathOf(location: unknown): string | undefined {

@@ -39,7 +39,12 @@ export interface PermissionRequest {
    * What the request itself says of the call, where it is not what the frames said. The model may have written it, so
    * it is a reason to be stricter and never one to be looser.
    */
-  readonly claimed?: { readonly kind?: string; readonly rawInput?: unknown; readonly paths?: readonly string[] };
+  readonly claimed?: {
+    readonly kind?: string;
+    readonly rawInput?: unknown;
+    readonly paths?: readonly string[];
+    readonly mcpServer?: string;
+  };
   /** The MCP server of the tool, from the tool-call frame; empty when it is an MCP tool and its server is not certain. */
   readonly mcpServer?: string;
   readonly options: readonly PermissionOption[];

@@ -47,8 +47,111 @@ test.each([
     inline: { kind: "edit", locations: [{ path: "/w/notes.txt" }] },
     claimed: { paths: ["/w/notes.txt"] },
   },
+  {
+    from: "a diff of another file",
+    announced: { kind: "edit", content: [{ type: "diff", path: "/w/a" }] },
+    inline: {
+      content: [
+        { type: "diff", path: "/w/a" },
+        { type: "diff", path: "/etc/passwd" },
+      ],
+    },
+    claimed: { paths: ["/etc/passwd"] },
+  },
+  {
+    from: "an MCP tool",
+    announced: { kind: "other" },
+    inline: { _meta: { kiro: { mcpServerName: "shell" } } },
+    claimed: { mcpServer: "shell" },
+  },
 ])("claimed: $from", ({ announced, inline, claimed }) => {
   expect(claimOf(announced, inline)).toEqual(claimed);
+});
+
+const patch = (text: string) => ({ jetbrains: { air: { version: 1, diffPatch: { version: 1, text } } } });
+
+test.each<{ from: string; frames: readonly Frame[]; paths: readonly string[] }>([
+  {
+    from: "recording codex-acp 2.6.0 plain apply-patch",
+    frames: [
+      {
+        kind: "edit",
+        content: [
+          { type: "diff", oldText: null, newText: "new file\n", path: "/w/fresh.txt", _meta: { kind: "add" } },
+          { type: "diff", oldText: "beta", newText: "two", path: "/w/notes.txt", _meta: { kind: "update" } },
+        ],
+      },
+    ],
+    paths: ["/w/fresh.txt", "/w/notes.txt"],
+  },
+  {
+    from: "recording codex-acp 2.6.0 air apply-patch-approval-reject, a git patch beside",
+    frames: [
+      {
+        kind: "edit",
+        content: [
+          {
+            type: "diff",
+            path: "/w/notes.txt",
+            _meta: patch(
+              "diff --git a/w/notes.txt b/w/notes.txt\n--- a/w/notes.txt\n+++ b/w/notes.txt\n@@ -1 +1 @@\n--- a/x\n+b\n",
+            ),
+          },
+        ],
+      },
+    ],
+    paths: ["/w/notes.txt"],
+  },
+  {
+    from: "a git patch that renames",
+    frames: [
+      {
+        kind: "edit",
+        content: [{ type: "diff", path: "/w/a", _meta: patch("rename from w/a\nrename to etc/cron.d/x\n") }],
+      },
+    ],
+    paths: ["/w/a", "/etc/cron.d/x"],
+  },
+  {
+    from: "a move beside the diff",
+    frames: [{ kind: "edit", content: [{ type: "diff", path: "/w/a", _meta: { move_path: "/etc/x" } }] }],
+    paths: ["/w/a", "/etc/x"],
+  },
+  {
+    from: "a diff that a later frame no longer holds",
+    frames: [
+      { kind: "edit", content: [{ type: "diff", path: "/etc/passwd" }] },
+      { content: [{ type: "diff", path: "/w/a" }], locations: [{ path: "/w/a" }] },
+    ],
+    paths: ["/w/a", "/etc/passwd"],
+  },
+  {
+    from: "a diff without a path",
+    frames: [{ kind: "edit", content: [{ type: "diff" }], locations: [{ path: "/w/a" }] }],
+    paths: ["/w/a", expect.stringContaining("\0")],
+  },
+  { from: "content that is no diff", frames: [{ kind: "read", content: [{ type: "x", path: "/y" }] }], paths: [] },
+])("the paths of diffs are evidence: $from", ({ frames, paths }) => {
+  const tools = new ToolCalls();
+  const events = frames.flatMap((frame) => tools.apply({ toolCallId: "t", ...frame }));
+  expect(readPermissionRequest("s", { toolCall: { toolCallId: "t" }, options: OPTIONS }, tools).paths).toEqual(paths);
+  expect(events[0]).not.toHaveProperty("evidence");
+});
+
+test.each<{ from: string; frames: readonly Frame[]; kind: string | undefined }>([
+  { from: "a tool_call without a kind", frames: [{ sessionUpdate: "tool_call" }], kind: "other" },
+  { from: "an update alone", frames: [{ sessionUpdate: "tool_call_update", rawInput: {} }], kind: undefined },
+  { from: "an update with a kind", frames: [{ sessionUpdate: "tool_call_update", kind: "edit" }], kind: "edit" },
+  { from: "a kind that is no text", frames: [{ sessionUpdate: "tool_call", kind: 7 }], kind: undefined },
+  {
+    from: "a call and its update",
+    frames: [{ sessionUpdate: "tool_call", kind: "read" }, { sessionUpdate: "tool_call_update" }],
+    kind: "read",
+  },
+])("the kind is certain only as it was announced: $from", ({ frames, kind }) => {
+  const tools = new ToolCalls();
+  for (const frame of frames) tools.apply({ toolCallId: "t", ...frame });
+  expect(readPermissionRequest("s", { toolCall: { toolCallId: "t" }, options: OPTIONS }, tools).kind).toBe(kind);
 });
 
 test("two questions under one id: what is granted to one is not granted to the other", async () => {
@@ -68,8 +171,9 @@ test("two questions under one id: what is granted to one is not granted to the o
   });
   const request = (toolCallId: string) =>
     readPermissionRequest("s", { toolCall: { toolCallId }, options: OPTIONS }, tools);
-  const both = [desk.ask("same", request("safe")), desk.ask("same", request("dangerous"))];
+  const first = desk.ask("same", request("safe"));
+  desk.refuseTwin("same", request("dangerous"));
   asked.resolve();
-  await Promise.all(both);
-  expect(answers).toEqual([selected("no"), selected("no")]);
+  await first;
+  expect(answers).toEqual([selected("no")]);
 });

@@ -288,7 +288,7 @@ describe("how a request is read", () => {
     {
       from: "the same with kiro's own block",
       params: { toolCall: { toolCallId: "t1" }, options: questions, _meta: { kiro: {} } },
-      isQuestion: false,
+      isQuestion: true,
     },
     {
       from: "a permission",
@@ -299,6 +299,38 @@ describe("how a request is read", () => {
     {
       from: "ids of another call",
       params: { toolCall: { toolCallId: "t2" }, options: questions },
+      isQuestion: true,
+    },
+    {
+      from: "a question that can be turned down",
+      params: { toolCall: { toolCallId: "t1" }, options: [...questions, option("no", "reject_once")] },
+      isQuestion: true,
+    },
+    {
+      from: "choices under ids of their own",
+      params: {
+        toolCall: { toolCallId: "t1" },
+        options: [option("red", "allow_once"), option("blue", "allow_once")],
+        _meta: { kiro: { toolId: "user_input" } },
+      },
+      isQuestion: true,
+    },
+    {
+      from: "one answer and no other",
+      params: { toolCall: { toolCallId: "t1" }, options: [option("a", "allow_once")] },
+      isQuestion: true,
+    },
+    {
+      from: "kiro V3's permission",
+      params: {
+        toolCall: { toolCallId: "t1" },
+        options: [
+          option("accept", "allow_once"),
+          option("always-accept", "allow_always"),
+          option("reject", "reject_once"),
+        ],
+        _meta: { kiro: { toolId: "shell" } },
+      },
       isQuestion: false,
     },
   ])("$from is a question: $isQuestion", ({ params, isQuestion }) => {

@@ -25,6 +25,22 @@ test.each<{ from: string; frame: object; server: string | undefined }>([
     frame: call({ kind: "other", _meta: { claudeCode: { toolName: "mcp__made__make" } } }),
     server: "made",
   },
+  ...[
+    { kiro: { toolName: "make", mcpServerName: "made" }, server: "made" },
+    { kiro: { toolName: "make", mcpServer: "made" }, server: "made" },
+    { kiro: { toolName: "make", mcpServer: { name: "made" } }, server: "made" },
+    { kiro: { toolName: "make", server: "made" }, server: "made" },
+    { kiro: { toolName: "make", serverName: "made" }, server: "made" },
+    { kiro: { toolName: "@made/make" }, server: "made" },
+    { kiro: { toolId: "mcp__made__make" }, server: "made" },
+    { kiro: { toolName: "@made/make", server: "other" }, server: "" },
+    { kiro: { toolName: "@made" }, server: "" },
+    { kiro: { toolName: "make", server: 7 }, server: "" },
+    { kiro: { toolOrigin: "mcp" }, server: "" },
+    { kiro: { toolName: "make", isMcp: true }, server: "" },
+    { kiro: { toolName: "shell", toolOrigin: "default" }, server: undefined },
+  ].map(({ kiro, server }) => ({ from: `kiro: ${JSON.stringify(kiro)}`, frame: call({ _meta: { kiro } }), server })),
+  { from: "an agent that nobody knows", frame: call({ _meta: { vendor: { mcp_tool: "x" } } }), server: "" },
   { from: "a title that looks like one", frame: call({ kind: "execute" }), server: undefined },
 ])("$from", ({ frame, server }) => {
   const calls = new ToolCalls();
