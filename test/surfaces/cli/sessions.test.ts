@@ -465,50 +465,51 @@ test("another process can cancel the turn of a named session through its socket"
   expect(exitCode).toBe(1);
 });
 
+const KEY = `sk-ant-api03-${"aB3dE6gH9".repeat(5)}`;
+const FORGED = `x\nforged  row\r\u001B[31m${KEY}\u001B(B${KEY}\u0085y`;
+
+/** A folder with one kept session, into whose row something else wrote. */
+function spoil(values: Readonly<Record<string, string | number>>): string {
+  const folder = newFolder();
+  using store = openStore(ostlerPaths({ OSTLER_HOME: join(folder, "home") }));
+  const { id } = store.create({ name: "work", cwd: folder, backend: "mine" });
+  const sets = Object.keys(values).map((column) => `${column} = ?`);
+  store.use(({ db }) =>
+    db.prepare(`UPDATE conversations SET ${sets.join(", ")} WHERE id = ?`).run(...Object.values(values), id),
+  );
+  return folder;
+}
+
 describe("a store that something else wrote into", () => {
-  const SECRET = `sk-ant-api03-${"aB3dE6gH9".repeat(5)}`;
-  const FORGED = `x\nforged  row\r\u001B[31m${SECRET}\u001B(B${SECRET}\u0085y`;
-
-  function spoil(values: Readonly<Record<string, string | number>>): string {
-    const folder = newFolder();
-    const home = join(folder, "home");
-    using store = openStore(ostlerPaths({ OSTLER_HOME: home }));
-    const { id } = store.create({ name: "work", cwd: folder, backend: "mine" });
-    const sets = Object.keys(values).map((column) => `${column} = ?`);
-    store.use(({ db }) =>
-      db.prepare(`UPDATE conversations SET ${sets.join(", ")} WHERE id = ?`).run(...Object.values(values), id),
-    );
-    return folder;
-  }
-
   test.each([
-    { from: "names and reasons", text: FORGED },
-    { from: "a megabyte", text: "y".repeat(1_000_000) },
-  ])("shows one short line each, without secrets: $from", async ({ text }) => {
-    const folder = spoil({
-      backend: text,
-      agent: text,
-      model: text,
-      profile: text,
-      session_id: text,
-      last_outcome: text,
-      past_sessions: JSON.stringify([{ sessionId: text, at: 1, why: text }]),
-    });
-    for (const argv of [["sessions"], ["sessions", "show", "work"], ["sessions", "close", "work"]]) {
-      for (const format of action(argv) === "close" ? [[]] : [[], ["--json"]]) {
-        const { stdout, exitCode } = await run([...argv, ...format], { folder });
-        expect(exitCode).toBe(0);
-        expect(stdout).not.toContain(SECRET.slice(-12));
-        // oxlint-disable-next-line no-control-regex -- they must not appear
-        expect(stdout).not.toMatch(/^forged|\\n|[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/m);
-        expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThan(20_000);
-        if (argv.length === 1) expect(stdout.trim().split("\n")).toHaveLength(1);
-      }
+    { argv: ["sessions"], lines: 1 },
+    { argv: ["sessions", "--json"], lines: 1 },
+    { argv: ["sessions", "show", "work"], lines: 11 },
+    { argv: ["sessions", "show", "work", "--json"], lines: 1 },
+    { argv: ["sessions", "close", "work"], lines: 1 },
+    { argv: ["sessions", "close", "work", "--json"], lines: 1 },
+  ])("shows short lines without secrets: $argv", async ({ argv, lines }) => {
+    for (const text of [FORGED, "y".repeat(1_000_000)]) {
+      const folder = spoil({
+        backend: text,
+        agent: text,
+        model: text,
+        session_id: text,
+        last_outcome: text,
+        past_sessions: JSON.stringify([{ sessionId: text, at: 1, why: text }]),
+      });
+      const { stdout, exitCode } = await run([...argv], { folder });
+      expect(exitCode).toBe(0);
+      expect(stdout).not.toContain(KEY.slice(-12));
+      // oxlint-disable-next-line no-control-regex -- they must not appear
+      expect(stdout).not.toMatch(/^forged|\\[nu]|[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/m);
+      expect(stdout.trim().split("\n")).toHaveLength(lines);
+      expect(stdout.length).toBeLessThan(20_000);
     }
   });
 
   test("a folder with a line break forges no row", async () => {
-    const folder = spoil({ cwd: `/srv/app\nforged  ${SECRET}` });
+    const folder = spoil({ cwd: `/srv/app\nforged  ${KEY}` });
     const { stdout } = await run(["sessions"], { folder });
     expect(stdout).toMatch(/^work +mine +\/srv\/app forged \[redacted\] +0 turns +\S+ \S+ +no turn yet\n$/);
   });
@@ -527,5 +528,3 @@ describe("a store that something else wrote into", () => {
     expect(stdout).not.toContain("NaN");
   });
 });
-
-const action = ([, word]: readonly string[]): string | undefined => word;
