@@ -106,7 +106,7 @@ test.each([["doctor"], ["doctor", "--json"], ["backends"]])("ostler %s %s: the s
 });
 
 test("the live line shows no more of a tool than the remarks do", () => {
-  const line = renderStatus({ backend: "codex", startedAtMs: 0, activity: { tool: HOSTILE } }, 0, 500);
+  const line = renderStatus({ backend: "codex", startedAtMs: 0, activity: { tool: HOSTILE, runs: true } }, 0, 500);
   expect(line).not.toMatch(COMMANDS);
   expect(line).not.toContain(SECRET);
 });
