@@ -6,6 +6,7 @@ import type { Failure } from "../errors/failure.ts";
 import { PERMISSION_NEEDED_RULE } from "../errors/typed.ts";
 import { readSessionFailure } from "./air.ts";
 import type { SessionFailureReading } from "./air.ts";
+import { AdapterWords } from "./adapter-words.ts";
 import { AnswerText } from "./answer.ts";
 import type { AttemptOptions } from "./attempt-options.ts";
 import type { Frame } from "./frames.ts";
@@ -31,15 +32,13 @@ import type { PermissionAnswer, PermissionRequest } from "./types.ts";
 
 /** A record id in the notice namespace tells something, it does not announce a retry (seed document 000, identity). */
 const NOTICE_ID = ":notice:";
-/** Words of the adapter are a sentence or two; what is more was told as it came and is not kept. */
-const MAX_ADAPTER_CHARS = 1024 * 1024;
 /** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
 const MAX_WARNINGS = 256;
 
 export class Attempt {
   readonly answer: AnswerText;
-  /** Words of the adapter: the text of last resort when nothing else was said. */
-  readonly adapterWords: string[] = [];
+  /** The text of last resort when nothing else was said. */
+  readonly adapterWords = new AdapterWords();
   readonly warnings: Map<string, Failure>;
   readonly denied: string[];
   readonly messageIds: MessageIds;
@@ -51,12 +50,11 @@ export class Attempt {
   /** What was last heard of the harness, for the sentence of a deadline. */
   lastHeard = "nothing";
   #options: AttemptOptions;
-  #adapterChars = 0;
   #structured = false;
   #toolStarted = false;
   /** A tool may have run although no frame of this turn says so: nothing is sent again. */
   #toolPossible = false;
-  #systemError: { text: string; codexError: unknown } | undefined;
+  #systemError: { words: AdapterWords; codexError: unknown } | undefined;
   #codexError: unknown;
   #refusal: AttemptFacts["refusal"];
   #cancelledPermission = false;
@@ -194,8 +192,8 @@ export class Attempt {
       output: this.answer.visible || this.#toolStarted || this.#structured,
       toolStarted: this.#toolStarted || this.#toolPossible,
       raisedError: latch.raisedError,
-      adapterWords: this.adapterWords.length > 0,
-      systemError: this.#systemError,
+      adapterWords: !this.adapterWords.isEmpty,
+      systemError: this.#systemError && { ...this.#systemError, text: this.#systemError.words.text },
       refusal: this.#refusal,
       refusalIsOurs:
         this.#cancelledPermission && backend.refusesAfterCancelledPermission && this.#refusal === undefined,
@@ -234,7 +232,7 @@ export class Attempt {
       return;
     }
     if (backend.isAdapterWords(update, this.#systemError !== undefined)) {
-      if (this.#adapterChars < MAX_ADAPTER_CHARS) this.#keepAdapterWords(text);
+      (this.#systemError?.words ?? this.adapterWords).add(text);
       emit({ type: "notice", from: "adapter", text });
       return;
     }
@@ -250,12 +248,6 @@ export class Attempt {
     const id = update["messageId"];
     this.messageIds.saw(id);
     this.answer.chunk(text, typeof id === "string" ? id : undefined);
-  }
-
-  #keepAdapterWords(text: string): void {
-    this.#adapterChars += text.length;
-    if (this.#systemError !== undefined) this.#systemError.text += text;
-    else this.adapterWords.push(text);
   }
 
   #tool(update: Frame): void {
@@ -293,7 +285,7 @@ export class Attempt {
     if (this.lastHeard === "nothing") this.lastHeard = "a status update";
     if (codex?.isPlain !== true) this.#options.clocks.frame();
     if (codex?.error !== undefined) this.#codexError = codex.error;
-    if (codex?.systemError === true) this.#systemError = { text: "", codexError: this.#codexError };
+    if (codex?.systemError === true) this.#systemError = { words: new AdapterWords(), codexError: this.#codexError };
     else if (this.#systemError !== undefined && codex?.error !== undefined) this.#systemError.codexError = codex.error;
     this.record(reading, "async");
   }

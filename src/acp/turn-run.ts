@@ -274,7 +274,7 @@ class TurnRun {
     );
     const onlyWords = decision.kind === "completed" && !this.#shown && attempt?.facts().output === false;
     const base = {
-      text: (onlyWords ? attempt.adapterWords.join("") : attempt?.answer.text) ?? "",
+      text: (onlyWords ? attempt.adapterWords.text : attempt?.answer.text) ?? "",
       partial: decision.kind !== "completed" && (this.#shown || (attempt?.answer.visible ?? false)),
       sessionId: id,
       stopReason: this.#stopReason,
