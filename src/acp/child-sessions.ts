@@ -19,6 +19,8 @@ export interface ParentClue {
 /** Which session each child belongs to. */
 export class ChildSessions {
   readonly #parents = new Map<string, string>();
+  /** Children that name nobody, with the session that had the only running turn when they were first heard. */
+  readonly #heardBeside = new Map<string, string>();
 
   /** The id of the session that the child was found to belong to. */
   parentOf(childId: string): string | undefined {
@@ -26,15 +28,31 @@ export class ChildSessions {
   }
 
   learn(childId: string, parentId: string): void {
-    if (childId === parentId || this.#parents.has(childId)) return;
-    this.#parents.set(childId, parentId);
-    if (this.#parents.size > MAX_CHILDREN) this.#parents.delete(this.#parents.keys().next().value!);
+    if (childId !== parentId) remember(this.#parents, childId, parentId);
   }
 
-  /** The session is gone, and with it its children. */
-  forget(parentId: string): void {
-    for (const [child, parent] of this.#parents) if (parent === parentId) this.#parents.delete(child);
+  /** Whether a child that names nobody may be one of this session, whose turn is the only one that runs. */
+  mayBelongTo(sessionId: string, childId: string): boolean {
+    remember(this.#heardBeside, childId, sessionId);
+    return this.#heardBeside.get(childId) === sessionId;
   }
+
+  /** The session is gone: returns its children, and what may have been some. */
+  forget(parentId: string): string[] {
+    const gone = [...this.#parents, ...this.#heardBeside]
+      .filter(([child, parent]) => parent === parentId && (this.#parents.get(child) ?? parentId) === parentId)
+      .map(([child]) => child);
+    for (const map of [this.#parents, this.#heardBeside]) for (const child of gone) map.delete(child);
+    return gone;
+  }
+}
+
+/** What was found first stays. */
+function remember(map: Map<string, string>, childId: string, parentId: string): void {
+  if (map.has(childId)) return;
+  map.set(childId, parentId);
+  const [oldest] = map.keys();
+  if (map.size > MAX_CHILDREN && oldest !== undefined) map.delete(oldest);
 }
 
 /** The child that an update of its parent names. */
@@ -54,4 +72,10 @@ export function readParentClue(params: Frame): ParentClue {
   const first = (key: string): string | undefined =>
     fields.map((field) => str(field[key])).find((value) => value !== undefined);
   return { sessionId: first("parentSessionId"), toolCallId: first("parentToolUseId") };
+}
+
+/** Whether a `session/update` tells of a tool call. */
+export function isToolFrame({ update }: Frame): boolean {
+  if (!isObject(update)) return false;
+  return update["sessionUpdate"] === "tool_call" || update["sessionUpdate"] === "tool_call_update";
 }

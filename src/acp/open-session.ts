@@ -45,6 +45,8 @@ export interface OpenContext {
   readonly sessionMs: number;
   /** What to try once when the agent says that a login is missing. */
   readonly login: EnvLogin | undefined;
+  /** Takes the id that the agent gave the session; false = it is that of another one, which stays as it is. */
+  readonly claim: (sessionId: string) => boolean;
 }
 
 const AUTH_REQUIRED = -32000;
@@ -62,13 +64,16 @@ export function setUpSession(options: OpenSessionOptions, context: OpenContext):
 async function openAndSet(options: OpenSessionOptions, context: OpenContext): Promise<SessionSetup> {
   const { backend, connection, approval, sessionMs } = context;
   requireGate(options, context);
-  const closeLate = (result: unknown): void => void closeSession(idIn(result), context);
+  const closeLate = (result: unknown): void => closeLateSession(readOpenedId(result), context);
   const params = openParams(options, backend.sessionMeta(approval, context.gate));
   const { result, notes } = await signedIn(context, "session/new", () =>
     connection.request("session/new", params, { deadlineMs: sessionMs, onLate: closeLate }),
   );
-  const id = idIn(result);
-  if (id !== undefined) return await prepareSession(id, result, notes, options, context);
+  const id = readOpenedId(result);
+  if (id !== undefined) {
+    claimId(id, context);
+    return await prepareSession(id, result, notes, options, context);
+  }
   const title = `${backend.label} opened a session without an id`;
   throw startError({ verdict: plainVerdict("protocol", "no-session-id"), source: "framing", title }, undefined);
 }
@@ -147,8 +152,21 @@ export async function signedIn(
   }
 }
 
-function idIn(result: unknown): string | undefined {
-  return isObject(result) ? str(result["sessionId"]) : undefined;
+/** The id in the answer that opened a session; an empty one is none. */
+export function readOpenedId(result: unknown): string | undefined {
+  return (isObject(result) ? str(result["sessionId"]) : undefined) || undefined;
+}
+
+/** Throws the typed error of an agent that opens two sessions under one id. */
+export function claimId(id: string, { backend, claim }: OpenContext): void {
+  if (claim(id)) return;
+  const title = `${backend.label} opened a session under the id of another one that is in use: ${id}`;
+  throw startError({ verdict: plainVerdict("protocol", "session-id-taken"), source: "framing", title }, undefined);
+}
+
+/** Closes a session that opened when nobody waited for it any more, unless the id is by now that of another one. */
+export function closeLateSession(id: string | undefined, context: OpenContext): void {
+  if (id !== undefined && context.claim(id)) void closeSession(id, context);
 }
 
 /** Rejects with the reason of the signal when it aborts first. */

@@ -1,9 +1,16 @@
 /** Gets back to a session of an earlier process: `session/load` or `session/resume` (kiro wire notes, section 6). */
 import { startError } from "./death.ts";
-import { isObject } from "./frames.ts";
 import { plainVerdict } from "./make-failure.ts";
-import { str } from "./normalize.ts";
-import { abortable, closeSession, openParams, prepareSession, requireGate, signedIn } from "./open-session.ts";
+import {
+  abortable,
+  claimId,
+  closeLateSession,
+  openParams,
+  prepareSession,
+  readOpenedId,
+  requireGate,
+  signedIn,
+} from "./open-session.ts";
 import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
 import type { SessionSetup } from "./session.ts";
 
@@ -18,6 +25,7 @@ export type WatchReplay = (sessionId: string, onFrame: () => void) => () => void
 
 /** A history may be long, but not endless: so many times the budget of one answer. */
 const CAP_BUDGETS = 10;
+const OTHER_ID = "The agent reopened the session under another id";
 /** A pid as agents name the owner: `(PID 26121)`, `(owner pid 1920787, liveness verdict: live)`. */
 const OWNER_PID = /\b(?:owner )?pid[ :=#]{1,2}(\d{1,10})\b/i;
 
@@ -52,8 +60,10 @@ async function reopenAndSet(
   const request: Reopening = { sessionId, method: `session/${via}`, params, onFrame: () => (replayedFrames += 1) };
   const { result, notes } = await signedIn(context, request.method, () => reopen(request, context, watch));
   // kiro V3 and the protocol itself answer without an id.
-  const id = (isObject(result) ? str(result["sessionId"]) : undefined) ?? sessionId;
-  return { ...(await prepareSession(id, result, notes, options, context)), replayedFrames };
+  const id = readOpenedId(result) ?? sessionId;
+  claimId(id, context);
+  const told = id === sessionId ? notes : [...notes, OTHER_ID];
+  return { ...(await prepareSession(id, result, told, options, context)), replayedFrames };
 }
 
 interface Reopening {
@@ -70,7 +80,7 @@ function reopen(request: Reopening, context: OpenContext, watch: WatchReplay): P
   const options = {
     deadlineMs: sessionMs,
     capMs: CAP_BUDGETS * sessionMs,
-    onLate: () => void closeSession(sessionId, context),
+    onLate: () => closeLateSession(sessionId, context),
   };
   return new Promise((resolve, reject) => {
     const deadline: { extend?: () => void } = {};

@@ -1,38 +1,57 @@
 /**
  * Frames to sessions, by session id. A session nobody opened is a child of the harness: its frames are a sign of life of
- * the turn they belong to, and its permission questions are answered, never left waiting (case C17). A session that was
- * closed or given up may go on talking for hours: that is counted and dropped (bridge semantics, section 11).
+ * the turn they belong to, and its permission questions are answered, never left waiting (case C17). Where nobody can say
+ * to which turn it belongs, it is a sign of life of none, its tools may be those of each, and its questions are refused.
  */
-import { ChildSessions, readChildId, readParentClue } from "./child-sessions.ts";
+import type { Attempt } from "./attempt.ts";
+import { ChildSessions, isToolFrame, readChildId, readParentClue } from "./child-sessions.ts";
 import { METHOD_NOT_FOUND } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import type { Frame } from "./frames.ts";
+import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import { logPermission, readPermissionRequest, rejectAnswer, toWire } from "./permissions.ts";
 import type { Backend, LogSink } from "./ports.ts";
+import type { WatchReplay } from "./resume-session.ts";
+import { RetiredSessions } from "./retired-sessions.ts";
+import type { Retired } from "./retired-sessions.ts";
 import type { AcpSession } from "./session.ts";
 import { ToolCalls } from "./tool-calls.ts";
+import type { PermissionRequest } from "./types.ts";
 
 /** Updates that arrive before the `session/new` answer names their session (kiro wire notes, section 4). */
 const MAX_STAGED = 1000;
-const MAX_RETIRED = 1000;
+const MAX_AMBIGUOUS = 1000;
 
-/** How a session left: `given_up` = its last turn may still be at work in the agent. */
-export type Retired = "closed" | "given_up";
+/** The ids that one opening has to itself until it is over. */
+export interface OpeningIds {
+  /** Takes an id that the agent named; false = the session is another one's. */
+  readonly claim: (sessionId: string) => boolean;
+  readonly watch: WatchReplay;
+}
+
+interface Staged {
+  readonly method: string;
+  readonly params: Frame;
+  /** The only one that ran when the frame came. */
+  readonly attempt: Attempt | undefined;
+}
 
 export class SessionRouter {
   readonly #backend: Backend;
   readonly #log: LogSink | undefined;
   readonly #sessions = new Map<string, AcpSession>();
-  readonly #retired = new Map<string, Retired>();
-  /** Sessions that are being loaded, with who hears of each frame of the replay. */
-  readonly #replays = new Map<string, () => void>();
+  readonly #retired = new RetiredSessions();
+  /** Sessions that are being opened, with who hears of each frame of the replay while that lasts. */
+  readonly #openingIds = new Map<string, (() => void) | undefined>();
   readonly #children = new ChildSessions();
-  readonly #staged: { readonly method: string; readonly params: Frame }[] = [];
+  /** Request ids that two open requests had at once: which of them an answer is taken for, nobody knows any more. */
+  readonly #ambiguousIds = new Set<string | number>();
+  #staged: Staged[] = [];
   #opening = 0;
   /** Frames that no session could be found for. */
   unroutedFrames = 0;
-  /** Frames of sessions that were closed or given up. */
+  /** Frames of sessions that were closed or given up, or could not be reopened. */
   retiredFrames = 0;
 
   constructor(backend: Backend, log?: LogSink) {
@@ -49,39 +68,55 @@ export class SessionRouter {
     return this.#sessions.size === 0 && this.#opening === 0;
   }
 
-  /** Whether the session cannot be opened here, because it is open, or because its last turn may still run. */
-  isTaken(sessionId: string): boolean {
-    return this.#sessions.has(sessionId) || this.#replays.has(sessionId) || this.#retired.get(sessionId) === "given_up";
+  /** Why the session cannot be opened here: it is open, or its last turn may still run. */
+  takenBy(sessionId: string): "open" | "given_up" | undefined {
+    if (this.#sessions.has(sessionId) || this.#openingIds.has(sessionId)) return "open";
+    return this.#retired.isAtWork(sessionId) ? "given_up" : undefined;
   }
 
   /** Runs `open` and adds its session; what arrived for it before its id was known is delivered then. */
-  async opening(open: () => Promise<AcpSession>): Promise<AcpSession> {
+  async opening(open: (ids: OpeningIds) => Promise<AcpSession>): Promise<AcpSession> {
+    const mine = new Set<string>();
+    let isOver = false;
+    const claim = (sessionId: string): boolean => {
+      if (!isOver && mine.has(sessionId)) return true;
+      if (this.takenBy(sessionId) !== undefined) return false;
+      if (isOver) this.#retired.add(sessionId, "closed");
+      else this.#openingIds.set(sessionId, undefined);
+      mine.add(sessionId);
+      return true;
+    };
+    const watch: WatchReplay = (sessionId, onFrame) => {
+      if (!isOver && claim(sessionId)) this.#openingIds.set(sessionId, onFrame);
+      return () => {
+        if (!isOver) this.#openingIds.set(sessionId, undefined);
+      };
+    };
     this.#opening += 1;
     try {
-      const session = await open();
+      const session = await open({ claim, watch });
       this.#retired.delete(session.id);
       this.#sessions.set(session.id, session);
       this.#deliverStaged(session);
       return session;
     } finally {
+      isOver = true;
       this.#opening -= 1;
-      if (this.#opening === 0) for (const { params } of this.#staged.splice(0)) this.#unrouted(params);
+      for (const id of mine) {
+        this.#openingIds.delete(id);
+        // Known, and nobody's child: the agent may still talk in it.
+        if (!this.#sessions.has(id)) this.#retired.add(id, "closed");
+      }
+      if (this.#opening === 0) for (const entry of this.#staged.splice(0)) this.#foreign(entry.params, entry);
     }
   }
 
-  /** Until the function that comes back is called, frames of this session go to `onFrame` and nowhere else. */
-  replaying(sessionId: string, onFrame: () => void): () => void {
-    this.#replays.set(sessionId, onFrame);
-    return () => this.#replays.delete(sessionId);
-  }
-
-  /** What the agent still says in this session is dropped from now on. */
+  /** What the agent still says in this session and its children is dropped from now on. */
   retire(session: AcpSession, how: Retired): void {
     if (this.#sessions.get(session.id) !== session) return;
     this.#sessions.delete(session.id);
-    this.#children.forget(session.id);
-    this.#retired.set(session.id, how);
-    if (this.#retired.size > MAX_RETIRED) this.#retired.delete(this.#retired.keys().next().value!);
+    this.#retired.add(session.id, how, session.tools.ids);
+    for (const childId of this.#children.forget(session.id)) this.#retired.add(childId, how);
   }
 
   notified(method: string, params: Frame): void {
@@ -89,37 +124,55 @@ export class SessionRouter {
       for (const session of this.#sessions.values()) session.withdrawPermission(params["requestId"] ?? params["id"]);
       return;
     }
-    const sessionId = str(params["sessionId"]) ?? "";
+    const sessionId = readSessionId(params);
     const session = this.#sessions.get(sessionId);
-    const onReplay = this.#replays.get(sessionId);
+    const onReplay = this.#openingIds.get(sessionId);
     if (session !== undefined) this.#deliver(session, method, params);
     else if (onReplay !== undefined) onReplay();
-    else if (this.#retired.has(sessionId)) this.retiredFrames += 1;
-    else if (this.#mayBeOpening(sessionId)) this.#staged.push({ method, params });
-    else this.#unrouted(params);
+    else if (this.#openingIds.has(sessionId)) this.#stage(method, params);
+    else if (this.#isUnknown(sessionId, params)) {
+      if (isToolFrame(params)) for (const { attempt } of this.#running()) attempt?.toolPossible();
+      if (this.#opening === 0 || !this.#stage(method, params)) this.#foreign(params);
+    } else this.#foreign(params);
   }
 
   /** A request of the agent: permission questions to their session, everything else is not served. */
   requested(connection: Connection, id: string | number, method: string, params: Frame): void {
-    if (method !== "session/request_permission") {
+    const sessionId = readSessionId(params);
+    const isQuestion = method === "session/request_permission";
+    const request = isQuestion ? readPermissionRequest(sessionId, params, new ToolCalls()) : undefined;
+    const session = isQuestion ? this.#deciderOf(sessionId, params) : undefined;
+    if (this.#refuseTwin(id, request, session)) return;
+    if (request === undefined) {
       connection.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
       return;
     }
-    const sessionId = str(params["sessionId"]) ?? "";
-    const session = this.#sessions.get(sessionId) ?? this.#ownerOf(sessionId, params);
-    if (session !== undefined) {
+    if (session !== undefined && !this.#ambiguousIds.has(id)) {
       session.askPermission(id, sessionId, params);
       return;
     }
-    const request = readPermissionRequest(sessionId, params, new ToolCalls());
-    const answer = rejectAnswer(request, this.#whyNobody(sessionId));
+    const why = session === undefined ? this.#whyNobody(sessionId) : "The agent has used the id of the question twice";
+    const answer = rejectAnswer(request, why);
     connection.respond(id, toWire(answer));
-    logPermission(this.#log, request, answer);
+    if (session === undefined) logPermission(this.#log, request, answer);
+    else session.answered(request, answer);
   }
 
-  #mayBeOpening(sessionId: string): boolean {
-    const isChild = this.#children.parentOf(sessionId) !== undefined;
-    return this.#opening > 0 && !isChild && this.#staged.length < MAX_STAGED;
+  /**
+   * JSON-RPC matches an answer to its request by the id alone. Two answers under one id would end whichever requests the
+   * agent takes them for, so both get one, and it is a no; a later question under that id is never allowed either.
+   */
+  #refuseTwin(id: string | number, request: PermissionRequest | undefined, owner: AcpSession | undefined): boolean {
+    const holder = [...this.#sessions.values()].find((session) => session.isAsking(id));
+    const answer = holder?.refuseTwin(id, request);
+    if (answer === undefined) return false;
+    this.#ambiguousIds.add(id);
+    const [oldest] = this.#ambiguousIds;
+    if (this.#ambiguousIds.size > MAX_AMBIGUOUS && oldest !== undefined) this.#ambiguousIds.delete(oldest);
+    if (request === undefined) return true;
+    if (owner === undefined) logPermission(this.#log, request, answer);
+    else owner.answered(request, answer);
+    return true;
   }
 
   #deliver(session: AcpSession, method: string, params: Frame): void {
@@ -134,37 +187,89 @@ export class SessionRouter {
     else this.unroutedFrames += 1;
   }
 
+  /** Keeps a frame until it is known whose it is; returns whether there was room. */
+  #stage(method: string, params: Frame): boolean {
+    const running = this.#running();
+    const attempt = running.length === 1 ? running[0]?.attempt : undefined;
+    const hasRoom = this.#staged.length < MAX_STAGED;
+    if (hasRoom) this.#staged.push({ method, params, attempt });
+    return hasRoom;
+  }
+
   #deliverStaged(session: AcpSession): void {
-    for (const entry of this.#staged.splice(0)) {
-      if (entry.params["sessionId"] === session.id) this.#deliver(session, entry.method, entry.params);
-      else this.#staged.push(entry);
+    const staged = this.#staged;
+    this.#staged = staged.filter(({ params }) => params["sessionId"] !== session.id);
+    for (const { method, params } of staged) {
+      if (params["sessionId"] === session.id) this.#deliver(session, method, params);
     }
   }
 
-  /** A broadcast, without a session id, is nobody's sign of life. */
-  #unrouted(params: Frame): void {
+  /** A frame of a session that is not open here. One that was staged is a sign of life of nothing that began later. */
+  #foreign(params: Frame, staged?: Staged): void {
+    const sessionId = readSessionId(params);
+    if (this.#retired.has(sessionId)) {
+      this.retiredFrames += 1;
+      this.#heardOfRetired(sessionId, params);
+      return;
+    }
     this.unroutedFrames += 1;
-    const sessionId = str(params["sessionId"]);
-    if (sessionId !== undefined) this.#ownerOf(sessionId, params)?.foreignFrame(sessionId, params);
+    // A broadcast, without a session id, is nobody's sign of life.
+    const owner = sessionId === "" ? undefined : this.#ownerOf(sessionId, params);
+    if (staged === undefined || staged.attempt === owner?.attempt) owner?.foreignFrame(sessionId, params);
   }
 
-  /** The session whose child this is: the one that frames name, else the only one with a running turn. */
+  /** Its turn may still be at work: what it starts is no part of the turns of others. */
+  #heardOfRetired(sessionId: string, params: Frame): void {
+    const { update } = params;
+    const toolCallId = isObject(update) ? str(update["toolCallId"]) : undefined;
+    const childId = readChildId(params);
+    if (toolCallId !== undefined) this.#retired.learnCall(toolCallId, sessionId);
+    if (childId !== undefined && !this.#sessions.has(childId)) this.#retired.adopt(childId, { sessionId });
+  }
+
+  /** Nothing that was said so far tells whose it is. */
+  #isUnknown(sessionId: string, params: Frame): boolean {
+    return this.#parentOf(sessionId, params) === undefined;
+  }
+
   #ownerOf(childId: string, params: Frame): AcpSession | undefined {
-    if (this.#retired.has(childId) || this.#replays.has(childId)) return undefined;
-    const parentId = this.#children.parentOf(childId) ?? this.#readParent(params);
-    if (parentId === undefined) {
-      const running = this.#running();
-      return running.length === 1 ? running[0] : undefined;
-    }
-    this.#children.learn(childId, parentId);
-    return this.#sessions.get(parentId);
+    const parent = this.#parentOf(childId, params) ?? this.#onlyRunning(childId);
+    return parent === "nobody" ? undefined : parent;
   }
 
-  #readParent(params: Frame): string | undefined {
-    const { sessionId, toolCallId } = readParentClue(params);
-    if (sessionId !== undefined && this.#sessions.has(sessionId)) return sessionId;
+  /** Who decides on a question. A turn that was given up counts as one that runs. */
+  #deciderOf(sessionId: string, params: Frame): AcpSession | undefined {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) return session;
+    if (this.#retired.anyAtWork && this.#isUnknown(sessionId, params)) return undefined;
+    return this.#ownerOf(sessionId, params);
+  }
+
+  /** The session whose child this is, as far as frames name it; one that is over or not open yet is nobody. */
+  #parentOf(childId: string, params: Frame): AcpSession | "nobody" | undefined {
+    if (childId === "") return undefined;
+    if (this.#retired.has(childId) || this.#openingIds.has(childId)) return "nobody";
+    const clue = readParentClue(params);
+    const { sessionId = "", toolCallId } = clue;
+    if (this.#openingIds.has(sessionId)) return "nobody";
+    const parentId =
+      this.#children.parentOf(childId) ??
+      (this.#sessions.has(sessionId) ? sessionId : this.#children.parentOf(sessionId)) ??
+      (this.#retired.has(sessionId) ? undefined : this.#callerOf(toolCallId));
+    if (parentId === undefined) return this.#retired.adopt(childId, clue) ? "nobody" : undefined;
+    this.#children.learn(childId, parentId);
+    return this.#sessions.get(parentId) ?? "nobody";
+  }
+
+  #callerOf(toolCallId: string | undefined): string | undefined {
     if (toolCallId === undefined) return undefined;
     return [...this.#sessions.values()].find(({ tools }) => tools.get(toolCallId) !== undefined)?.id;
+  }
+
+  #onlyRunning(childId: string): AcpSession | undefined {
+    const [session, ...others] = this.#running();
+    if (session === undefined || others.length > 0) return undefined;
+    return this.#children.mayBelongTo(session.id, childId) ? session : undefined;
   }
 
   #running(): AcpSession[] {
@@ -174,13 +279,21 @@ export class SessionRouter {
   /** Why a question is answered with no. Where several turns run, each is told: one of them is stopped by it. */
   #whyNobody(sessionId: string): string {
     if (this.#retired.has(sessionId)) return "The session was ended";
+    if (this.#openingIds.has(sessionId)) return "The session is not open yet";
     const running = this.#running();
-    if (running.length < 2) return "No turn is running";
-    for (const session of running) {
-      session.attempt?.notice(
-        "A subagent asked for permission and was refused: several turns are running, and it did not say to which it belongs",
+    if (running.length === 0) return "No turn is running";
+    for (const { attempt } of running) {
+      attempt?.notice(
+        running.length > 1
+          ? "A subagent asked for permission and was refused: several turns are running, and it did not say to which it belongs"
+          : "A subagent asked for permission and was refused: it may belong to an earlier turn, and did not say to which it belongs",
       );
     }
-    return "Several turns are running, and the question does not say to which it belongs";
+    return "Nobody knows to which turn the question belongs";
   }
+}
+
+/** The id that a frame names; without one it is empty, which no session is called. */
+function readSessionId(params: Frame): string {
+  return str(params["sessionId"]) ?? "";
 }
