@@ -1,6 +1,9 @@
 /** What one look of `ostler doctor` found: data, with the one line that mends it. */
 import type { Failure } from "../errors/failure.ts";
+import { cleanLine } from "../errors/redact.ts";
 import { shortPath } from "./paths.ts";
+
+const MAX_SENTENCE_CHARS = 1000;
 
 /** What was looked at. */
 export type Check =
@@ -33,19 +36,19 @@ export interface Finding {
   readonly failure?: Failure;
 }
 
-/** Nothing is wrong; `note` says what is there. */
+/** Nothing is wrong; `note` says what is there. Notes and problems become one line, scrubbed and shortened. */
 export function fine(check: Check, note: string): Finding {
-  return { check, ok: true, note };
+  return { check, ok: true, note: cleanLine(note, MAX_SENTENCE_CHARS) };
 }
 
 /** It does not work. */
 export function wrong(check: Check, problem: string, fix: string): Finding {
-  return { check, ok: false, problem, fix };
+  return { check, ok: false, problem: cleanLine(problem, MAX_SENTENCE_CHARS), fix };
 }
 
 /** It works, and somebody should know. */
 export function remark(check: Check, problem: string, fix?: string): Finding {
-  return { check, ok: true, problem, ...(fix !== undefined && { fix }) };
+  return { check, ok: true, problem: cleanLine(problem, MAX_SENTENCE_CHARS), ...(fix !== undefined && { fix }) };
 }
 
 /** Words as a command line for a shell. Paths below the home folder start with `~/`. */

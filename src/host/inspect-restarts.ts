@@ -3,12 +3,16 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandLine } from "../acp/ports.ts";
 import { readPark } from "../acp/restart-policy.ts";
+import { cleanBlock, cleanLine } from "../errors/redact.ts";
 import type { Config } from "./config-defaults.ts";
 import { CrashFiles, identifyProgram } from "./crash-ledger.ts";
 import { remark, shellLine, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { Paths } from "./paths.ts";
 import { currentOwnerName, thisSystem } from "./this-process.ts";
+
+const MAX_TITLE_CHARS = 400;
+const MAX_STDERR_CHARS = 2000;
 
 /** Nothing unless the backend is parked. */
 export function inspectPark(
@@ -26,7 +30,9 @@ export function inspectPark(
   const crashes = new CrashFiles(paths).read(name).filter((crash) => crash.program === program);
   const park = readPark(crashes, { burst: restart.burst, periodMs: restart.periodS * 1000 });
   if (park === undefined) return [];
-  const { title, stderr } = park.last;
+  // The file is only a file: somebody else may have written into it.
+  const title = cleanLine(park.last.title, MAX_TITLE_CHARS);
+  const stderr = cleanBlock(park.last.stderr, MAX_STDERR_CHARS, "end");
   const problem = `Parked after ${restart.burst} crashes within ${restart.periodS} s: ${title}`;
   const finding = wrong("restarts", problem, shellLine(["ostler", "backends", "resume", name], {}));
   return [stderr === "" ? finding : { ...finding, said: stderr }];

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { readPark } from "../../acp/restart-policy.ts";
 import type { Intensity, Park } from "../../acp/restart-policy.ts";
 import { EXIT } from "../../errors/kinds.ts";
-import { stripControls } from "../../errors/redact.ts";
+import { cleanLine, stripControls } from "../../errors/redact.ts";
 import { checkBackendName } from "../../host/backend-names.ts";
 import type { Config } from "../../host/config-defaults.ts";
 import { loadConfig } from "../../host/config.ts";
@@ -20,8 +20,11 @@ import type { Io } from "./io.ts";
 import { BACKENDS_OPTIONS } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
+import { clockTime } from "./shown-session.ts";
 import { unknownAction } from "./unknown-action.ts";
 
+const MAX_TITLE_CHARS = 400;
+const MAX_VERSION_CHARS = 60;
 const USAGE = "write: ostler backends, ostler backends install codex|claude, or ostler backends resume NAME";
 
 export async function backends(argv: readonly string[], io: Io): Promise<number> {
@@ -60,11 +63,15 @@ async function list(configFile: string | undefined, io: Io): Promise<number> {
     );
     const where =
       status === "found"
-        ? [at, version, park && `parked ${describePark(park)}; to start it again: ostler backends resume ${backend}`]
+        ? [
+            at,
+            version && cleanLine(version, MAX_VERSION_CHARS),
+            park && `parked ${describePark(park)}; to start it again: ostler backends resume ${backend}`,
+          ]
             .filter(Boolean)
             .join("  ")
         : `not found${install ? `; to install it: ${install}` : ""}`;
-    stdout.write(`${backend.padEnd(width)}  ${stripControls(where)}\n`);
+    stdout.write(`${backend.padEnd(width)}  ${oneLine(where)}\n`);
   }
   await Promise.all([stdout.finish(), stderr.finish()]);
   return EXIT.completed;
@@ -109,10 +116,14 @@ function restartIntensity({ restart }: Config): Intensity {
   return { burst: restart.burst, periodMs: restart.periodS * 1000 };
 }
 
-/** Local time to the minute, and the last words. */
+/** Local time to the minute, and the last words. They come from a file that somebody else may have written into. */
 function describePark({ since, last }: Park): string {
-  const time = new Date(since).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
-  return `since ${time} (${last.title})`;
+  return `since ${clockTime(since)} (${cleanLine(last.title, MAX_TITLE_CHARS)})`;
+}
+
+/** A path stays what it is, but makes no further line. */
+function oneLine(text: string): string {
+  return stripControls(text).replace(/[\t\n\u2028\u2029]/g, " ");
 }
 
 async function install(backend: "codex" | "claude", io: Io): Promise<number> {

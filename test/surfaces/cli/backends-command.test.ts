@@ -137,3 +137,41 @@ describe("resume", () => {
     expect(asked).toEqual(answer === undefined ? [] : [{ backend: "mine" }]);
   });
 });
+
+describe("crashes that something else wrote down", () => {
+  const KEY = `sk-ant-api03-${"aB3dE6gH9".repeat(5)}`;
+  const FORGED = `x\nforged\r\u001B[31m${KEY}\u001B(B${KEY} ${"y".repeat(100_000)}`;
+
+  test.each([
+    { argv: ["backends"], says: "parked since unknown (x forged [redacted] [redacted] yyy" },
+    { argv: ["backends", "resume", "mine"], says: "parked since unknown (x forged [redacted] [redacted] yyy" },
+    {
+      argv: ["doctor", "-b", "mine"],
+      says: "Parked after 5 crashes within 60 s: x forged [redacted] [redacted] yyy",
+    },
+    { argv: ["doctor", "-b", "mine", "--json"], says: "forged\\n[redacted]" },
+  ])("are scrubbed again and short: $argv", async ({ argv, says }) => {
+    const { folder } = world(0);
+    const program = identifyProgram(join(folder, "agent"), { args: ["--acp"] }, folder);
+    const crashes = Array.from({ length: 5 }, () => ({
+      at: 9e15,
+      livedMs: 0,
+      program,
+      title: FORGED,
+      stderr: `${"z\n".repeat(5000)}forged\n${KEY}\u001B(B${KEY}`,
+    }));
+    mkdirSync(join(folder, "home/state/crashes"), { recursive: true });
+    // The ledger reads the end of a large file only.
+    const text = crashes
+      .map((crash) => `${JSON.stringify(crash)}\n`)
+      .join("")
+      .replaceAll("y".repeat(100_000), "y".repeat(10_000));
+    writeFileSync(join(folder, "home/state/crashes/mine.jsonl"), text);
+    const { stdout } = await run(argv, { folder, config });
+    expect(stdout).toContain(says);
+    expect(stdout).not.toContain(KEY.slice(-12));
+    // oxlint-disable-next-line no-control-regex -- they must not appear
+    expect(stdout).not.toMatch(/^forged|Invalid|NaN|[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/m);
+    expect(stdout).not.toMatch(/y{400}|(?:z(?:\\n|\W{1,7})){1100}/);
+  });
+});
