@@ -14,8 +14,8 @@ import { genericHabits } from "./generic.ts";
 const MAX_CATEGORY_CHARS = 64;
 const MAX_EXPLANATION_CHARS = 600;
 const MAX_MODEL_CHARS = 128;
-/** Also inside a line for a shell. */
-const TRUSTS = /(?:^|\s)(?:-a|--trust-(?:all-)?tools)(?:[=\s]|$)/;
+/** Also inside a line for a shell; `-a` may stand among other short flags (`-va`). */
+const TRUSTS = /(?:^|[\s"'])(?:-[A-Za-z]*a[A-Za-z]*|--trust-(?:all-)?tools)(?:[=\s"']|$)/;
 /** Of the two engines only V3 puts `sess_` in front (kiro wire notes, section 2). The id becomes the name of a file. */
 const V2_SESSION_ID = /^(?!sess_)[\w-]{1,100}$/;
 const FILTERED = "CONTENT_FILTERED";

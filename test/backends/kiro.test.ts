@@ -156,6 +156,10 @@ test.each([
   { args: ["acp", "--model", "m1"], gate: "asks" },
   { args: ["acp", "--trust-all-tools"], gate: "acts" },
   { args: ["acp", "--trust-tools=fs_read"], gate: "acts" },
+  { args: ["acp", "-va"], gate: "acts" },
+  { args: ["acp", "-av"], gate: "acts" },
+  { args: ["-c", "kiro-cli acp '-va'"], gate: "acts" },
+  { args: ["acp", "-v", "--agent", "a"], gate: "asks" },
   { args: ["acp", "-a"], gate: "acts" },
 ])("started with $args it $gate", ({ args, gate }) => {
   expect(kiroBackend.toolGate(args)).toBe(gate);
