@@ -1,25 +1,29 @@
 /**
- * The file of the store: opened, checked, brought to the current version. A damaged file is set aside, never deleted; one
- * that a newer Ostler wrote is not touched. Whatever the disk refuses becomes one sentence.
+ * The file of the store: opened, checked, brought to the current version. A damaged file, or one with tables of
+ * another program, is set aside, never deleted; one that a newer Ostler wrote is not touched. Whatever the disk refuses becomes one sentence.
  */
-import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync, statfsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AcpRuntimeError } from "../errors/runtime-error.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
-import { STORE_VERSION, migrate, storeVersion } from "./store-schema.ts";
+import { STORE_VERSION, hasOwnTables, migrate, storeVersion } from "./store-schema.ts";
 import { systemCode } from "./system-code.ts";
 import type { OwnerIdentity } from "./this-process.ts";
 
-/** How long a statement waits for another process that writes, in milliseconds. */
-export const BUSY_TIMEOUT_MS = 5000;
+/** How long a statement waits for another process that writes, in milliseconds. Nothing else runs meanwhile. */
+export const BUSY_TIMEOUT_MS = 1000;
 const LOCK_RETRY_MS = 20;
 
 /** SQLite takes 512 bytes, and appends to the name. */
 const MAX_PATH_BYTES = 500;
 
+/** Less than this, and SQLite cannot make its files beside the store. */
+const FULL_BELOW_BYTES = 128 * 1024;
+
 /** Result codes of SQLite (its documentation, "Result and Error Codes"). */
+const GENERIC = 1;
 const BUSY = 5;
 const READONLY = 8;
 const IO_ERROR = 10;
@@ -32,8 +36,9 @@ const NOT_A_DATABASE = 26;
 export class StoreError extends AcpRuntimeError {
   override readonly name = "StoreError";
 
-  constructor(message: string, cause?: unknown) {
-    super(message, { kind: "configuration", cause });
+  /** `transient`: the same command works in a while, with nothing to correct. */
+  constructor(message: string, cause?: unknown, { transient = false } = {}) {
+    super(message, { kind: transient ? "busy" : "configuration", cause });
   }
 }
 
@@ -62,7 +67,7 @@ export function openStoreFile(paths: Paths, busyTimeoutMs: number): StoreFile {
     ensureStateFolder(paths);
     makePrivate(file);
     const db = openChecked(file, busyTimeoutMs);
-    return db === undefined ? replace(file, busyTimeoutMs) : { db };
+    return typeof db === "string" ? replace(file, busyTimeoutMs) : { db };
   } catch (error) {
     throw storeError(error, file);
   }
@@ -89,7 +94,9 @@ export function storeError(error: unknown, file: string): unknown {
     case undefined:
       return systemCode(error) === "" ? error : new StoreError(`${where} cannot be used: ${blame(error, file)}`, error);
     case BUSY:
-      return new StoreError(`${where} is kept locked by another process; try again`, error);
+      return new StoreError(`${where} is locked by another program; try again`, error, { transient: true });
+    case GENERIC:
+      return new StoreError(`${where} was changed by another program (${messageOf(error)}); start again`, error);
     case FULL:
       return new StoreError(`${where} cannot be written: the disk is full`, error);
     case CORRUPT:
@@ -98,51 +105,61 @@ export function storeError(error: unknown, file: string): unknown {
     case READONLY:
     case IO_ERROR:
     case CANNOT_OPEN:
+      if (isFull(file)) return new StoreError(`${where} cannot be written: the disk is full`, error);
       return new StoreError(`${where} cannot be used: ${blame(error, file)}`, error);
     default:
       return error;
   }
 }
 
-/** Undefined when the file is damaged or no database. */
-function openChecked(file: string, timeout: number): DatabaseSync | undefined {
+/** Why a file is set aside. */
+type Unusable = "damaged" | "foreign";
+
+function openChecked(file: string, timeout: number): DatabaseSync | Unusable {
+  // SQLite would wait for whoever writes into a pipe.
+  if (!statSync(file).isFile()) throw Object.assign(new Error(`${file} is no plain file`), { code: "EINVAL" });
   const db = new DatabaseSync(file, { timeout });
+  const unusable = (why: Unusable): Unusable => {
+    db.close();
+    return why;
+  };
   try {
-    if (db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"] !== "ok") return closed(db);
+    if (db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"] !== "ok") return unusable("damaged");
     const version = storeVersion(db);
     if (version > STORE_VERSION) {
       throw new StoreError(
         `The session store ${file} was written by a newer Ostler (version ${version}, this one knows ${STORE_VERSION}); update Ostler, or set OSTLER_HOME to another folder`,
       );
     }
+    // Before anything is changed in it, and not while somebody writes: it may be another Ostler that makes the tables.
+    if (!hasOwnTables(db) && !transaction(db, () => hasOwnTables(db))) return unusable("foreign");
     retryLocked(() => db.exec("PRAGMA journal_mode = WAL"), timeout);
     db.exec("PRAGMA synchronous = NORMAL");
     if (version < STORE_VERSION) transaction(db, () => migrate(db));
     return db;
   } catch (error) {
     db.close();
-    if (resultCode(error) === CORRUPT || resultCode(error) === NOT_A_DATABASE) return undefined;
+    if (resultCode(error) === CORRUPT || resultCode(error) === NOT_A_DATABASE) return "damaged";
     throw error;
   }
 }
 
-function closed(db: DatabaseSync): undefined {
-  db.close();
-}
-
-/** Sets a damaged file aside and begins a new one. One process at a time: the second would set the new one aside. */
+/** Sets a file that cannot be used aside and begins a new one. One process at a time: the second would set the new one aside. */
 function replace(file: string, timeout: number): StoreFile {
   using lock = new DatabaseSync(`${file}-lock`, { timeout });
   chmodSync(`${file}-lock`, 0o600);
   lock.exec("BEGIN EXCLUSIVE");
   const mended = openChecked(file, timeout);
-  if (mended !== undefined) return { db: mended };
-  const aside = `${file}.corrupt-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+  if (typeof mended !== "string") return { db: mended };
+  const [ending, what] =
+    mended === "damaged" ? ["corrupt", "was damaged"] : ["foreign", "has tables that are not Ostler's"];
+  const aside = `${file}.${ending}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
   for (const end of ["", "-wal", "-shm"]) if (existsSync(file + end)) renameSync(file + end, aside + end);
   makePrivate(file);
   const db = openChecked(file, timeout);
-  if (db === undefined) throw new StoreError(`The session store ${file} cannot be used: a new file is damaged at once`);
-  return { db, notice: `The session store was damaged and is kept as ${aside}; a new one was begun` };
+  if (typeof db === "string")
+    throw new StoreError(`The session store ${file} cannot be used: a new file is damaged at once`);
+  return { db, notice: `The session store ${what} and is kept as ${aside}; a new one was begun` };
 }
 
 /** SQLite gives its own files (-wal, -shm) the mode of this one. An existing file is not opened: closing it would drop locks. */
@@ -177,11 +194,26 @@ function resultCode(error: unknown): number | undefined {
 function blame(error: unknown, file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) return "a folder is in its place; move it away";
+  if (found?.isFile() === false) return "something that is no file is in its place; move it away";
   if (found !== undefined && found.uid !== process.getuid?.())
     return "it belongs to another user; set OSTLER_HOME to a folder of yours";
   if (Buffer.byteLength(file) > MAX_PATH_BYTES) return "its path is too long; set OSTLER_HOME to a shorter one";
   const code = systemCode(error);
   if (code === "ENOSPC") return "the disk is full";
-  const why = code === "ERR_SQLITE_ERROR" && error instanceof Error ? error.message : code;
+  const why = code === "ERR_SQLITE_ERROR" ? messageOf(error) : code;
   return `the folder or the file cannot be written (${why}); make it writable, or set OSTLER_HOME to another folder`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** SQLite calls a full disk an I/O error where it maps a file instead of writing it. */
+function isFull(file: string): boolean {
+  try {
+    const { bavail, bsize, files, ffree } = statfsSync(dirname(file));
+    return bavail * bsize < FULL_BELOW_BYTES || (files > 0 && ffree === 0);
+  } catch {
+    return false;
+  }
 }

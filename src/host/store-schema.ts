@@ -47,12 +47,34 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** What the statements of this version rely on. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  conversations: `id name cwd backend agent profile model session_id past_sessions created_at used_at turns last_outcome turn_id
+    turn_started_at cut_turn_id cut_started_at fence owner_pid owner_started_at owner_system owned_since owner_seen_at`,
+  tickets: "id conversation_id pid started_at system since seen_at",
+};
+
 /** The version that this Ostler writes. */
 export const STORE_VERSION = MIGRATIONS.length;
 
 /** The version of the file; 0 = new. */
 export function storeVersion(db: DatabaseSync): number {
   return Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
+}
+
+/**
+ * Whether the tables are Ostler's: a file of version 0 has none yet, one of this version has every column that is used.
+ * Throws what SQLite says of a file that cannot be read.
+ */
+export function hasOwnTables(db: DatabaseSync): boolean {
+  const version = storeVersion(db);
+  if (version === 0) return db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
+  if (version !== STORE_VERSION) return true;
+  const columnsOf = db.prepare("SELECT name FROM pragma_table_info(?)");
+  return Object.entries(COLUMNS).every(([table, columns]) => {
+    const found = new Set(columnsOf.all(table).map(({ name }) => name));
+    return columns.split(/\s+/).every((column) => found.has(column));
+  });
 }
 
 /** Brings an older or new file to `STORE_VERSION`, as a whole or not at all. Needs a transaction that may write. */

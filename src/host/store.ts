@@ -23,7 +23,7 @@ export interface StoreOptions {
   readonly self?: OwnerIdentity;
   /** Milliseconds since 1970; default the clock. */
   readonly now?: () => number;
-  /** How long a statement waits for another process that writes; default 5000. */
+  /** How long a statement waits for another process that writes; default 1000. */
   readonly busyTimeoutMs?: number;
 }
 

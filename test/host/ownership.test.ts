@@ -142,8 +142,10 @@ test("an owner that slept while another took over changes nothing when it wakes"
   await sleeper.tell("begin", { turnId: "t1" });
   sleeper.child.kill("SIGSTOP");
   expect(store.claim(id)).toEqual({ busy: expect.objectContaining({ pid: sleeper.pid, elsewhere: true }) });
-  using later = open({ now: () => Date.now() + 121_000 });
+  let aheadMs = 121_000;
+  using later = open({ now: () => Date.now() + aheadMs });
   using owned = claimed(later);
+  aheadMs = 0;
   expect(owned.record.cut?.turnId).toBe("t1");
   owned.bindSession("ours");
   owned.beginTurn("t2");

@@ -21,6 +21,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkSessionName } from "../../src/host/conversation-records.ts";
+import { inspectStore } from "../../src/host/inspect-store.ts";
 import { Owned } from "../../src/host/ownership.ts";
 import { ostlerPaths } from "../../src/host/paths.ts";
 import { StoreError } from "../../src/host/store-file.ts";
@@ -173,6 +174,40 @@ describe("the file", () => {
     });
   });
 
+  test.each<{ from: string; statements: string }>([
+    { from: "no version, and a table with the name of ours", statements: "CREATE TABLE conversations (a, b)" },
+    { from: "no version, and tables of another name", statements: "CREATE TABLE notes (text)" },
+    { from: "our version, and no table", statements: `PRAGMA user_version = ${STORE_VERSION}` },
+    {
+      from: "our version, and a table of another shape",
+      statements: `CREATE TABLE conversations (id, name); CREATE TABLE tickets (id); PRAGMA user_version = ${STORE_VERSION}`,
+    },
+  ])("of another program is set aside and said: $from", async ({ statements }) => {
+    mkdirSync(state());
+    using another = new DatabaseSync(file());
+    another.exec(statements);
+    another.close();
+    const before = readFileSync(file());
+    expect(await inspectStore({ state: state() }, {})).toEqual([
+      expect.objectContaining({
+        ok: false,
+        problem: expect.stringContaining("has tables that are not Ostler's: the next session sets it aside"),
+      }),
+    ]);
+    using store = open();
+    const aside = readdirSync(state()).find((name) => name.includes("foreign")) ?? "";
+    expect(readFileSync(state(aside)).equals(before)).toBe(true);
+    expect(store.notice).toBe(
+      `The session store has tables that are not Ostler's and is kept as ${state(aside)}; a new one was begun`,
+    );
+    expect(store.create({ name: "new", cwd: "/work", backend: "demo" }).name).toBe("new");
+    using again = open();
+    expect({ notice: again.notice, names: again.list().map(({ name }) => name) }).toEqual({
+      notice: undefined,
+      names: ["new"],
+    });
+  });
+
   test("that is damaged is set aside once by four processes that find it so together", async () => {
     mkdirSync(state());
     writeFileSync(file(), "These are my notes.\n".repeat(100));
@@ -203,7 +238,7 @@ describe("the file", () => {
     maker.exec("CREATE TABLE another (id); BEGIN IMMEDIATE");
     const begin = performance.now();
     expect(sentenceOf(() => openStore(ostlerPaths({ OSTLER_HOME: home }), { busyTimeoutMs: 200 }))).toContain(
-      "is kept locked by another process",
+      "is locked by another program; try again",
     );
     expect(performance.now() - begin).toBeGreaterThan(190);
   });
@@ -213,6 +248,21 @@ describe("what the disk refuses is one sentence", () => {
   test("a folder in place of the file", () => {
     mkdirSync(file(), { recursive: true });
     expect(sentenceOf(open)).toBe(cannot("a folder is in its place; move it away"));
+  });
+
+  test("a pipe in place of the file", async () => {
+    mkdirSync(state());
+    spawnSync("mkfifo", [file()]);
+    expect(sentenceOf(open)).toBe(cannot("something that is no file is in its place; move it away"));
+    expect(await inspectStore({ state: state() }, {})).toHaveLength(1);
+  });
+
+  test("tables that another program dropped while it was open", () => {
+    using store = open();
+    new DatabaseSync(file()).exec("DROP TABLE conversations");
+    expect(sentenceOf(() => store.list())).toBe(
+      `The session store ${file()} was changed by another program (no such table: conversations); start again`,
+    );
   });
 
   test("a file in place of the state folder", () => {
@@ -237,7 +287,7 @@ describe("what the disk refuses is one sentence", () => {
     using store = openStore(ostlerPaths({ OSTLER_HOME: home }), { busyTimeoutMs: 50 });
     writer.exec("BEGIN IMMEDIATE");
     expect(sentenceOf(() => store.create({ name: "a", cwd: "/work", backend: "demo" }))).toBe(
-      `The session store ${file()} is kept locked by another process; try again`,
+      `The session store ${file()} is locked by another program; try again`,
     );
     writer.exec("ROLLBACK");
     expect(store.create({ name: "a", cwd: "/work", backend: "demo" }).name).toBe("a");
@@ -295,6 +345,14 @@ describe.runIf(process.getuid?.() === 0)("what the disk refuses to somebody who 
 
   test.runIf(CAN_MOUNT)("a disk that is full", () => {
     using disk = smallDisk("size=256k");
+    expect(attempt(disk.folder, 0)).toBe(
+      `StoreError: The session store ${join(disk.folder, "store.sqlite")} cannot be written: the disk is full\n`,
+    );
+  });
+
+  test.runIf(CAN_MOUNT)("a disk that is full for the files beside the store", () => {
+    using disk = smallDisk("size=256k");
+    writeFileSync(join(disk.folder, "ballast"), Buffer.alloc(248 * 1024));
     expect(attempt(disk.folder, 0)).toBe(
       `StoreError: The session store ${join(disk.folder, "store.sqlite")} cannot be written: the disk is full\n`,
     );
