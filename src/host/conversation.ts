@@ -7,6 +7,7 @@ import type { RetryBudget } from "../acp/retry-budget.ts";
 import type { OpenSessionOptions } from "../acp/open-session.ts";
 import { readOwnerPid } from "../acp/resume-session.ts";
 import type { Runtime } from "../acp/runtime.ts";
+import { OPEN_HERE_RULE } from "../acp/runtime-sessions.ts";
 import type { Session } from "../acp/session.ts";
 import type { RuntimeLease } from "../acp/supervisor.ts";
 import type { PromptBlock, PromptOptions, Turn } from "../acp/types.ts";
@@ -133,12 +134,12 @@ export class Conversation implements AsyncDisposable {
 function readRefusal(error: unknown, via: ReopenWay): Refusal | undefined {
   if (!(error instanceof AcpError || error instanceof AcpRuntimeError) || error.failure === undefined) return undefined;
   const { failure } = error;
-  const held = failure.rule === HELD || isOwnerAlive(`${failure.title} ${failure.details ?? ""}`);
+  const held = HELD.has(failure.rule) || isOwnerAlive(`${failure.title} ${failure.details ?? ""}`);
   return { via, failure, ownerAlive: held };
 }
 
-/** codex looks at the lock itself before it says so; a dead process holds none (recording load-active-elsewhere). */
-const HELD = "name:thread_active_writer";
+/** The owner lives: codex looks at the lock itself before it says so (recording load-active-elsewhere), or this process has it. */
+const HELD: ReadonlySet<string> = new Set(["name:thread_active_writer", OPEN_HERE_RULE]);
 
 /** The process that an agent names as the owner of a session; kiro names one that is dead (kiro wire notes, section 6). */
 function isOwnerAlive(text: string): boolean | undefined {

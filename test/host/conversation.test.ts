@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TurnEvent, TurnOutcome } from "../../src/acp/types.ts";
+import { KINDS } from "../../src/errors/kinds.ts";
 import { DEFAULT_CONFIG } from "../../src/host/config-defaults.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Host } from "../../src/host/host.ts";
-import { untilLogged } from "../acp/drive.ts";
+import { recordOf, rejectionOf, untilLogged } from "../acp/drive.ts";
 import {
   agentOption,
   chunk,
@@ -173,6 +174,19 @@ test("two conversations of one need share a process where the agent can; the las
   expect((await drain(second.conversation.prompt("three"))).outcome.kind).toBe("completed");
   await second.conversation.close();
   expect(runtime.state).toBe("dead");
+});
+
+test("a session is not opened a second time: its owner lives, so nothing is tried again and nothing begun anew", async () => {
+  const { conversation } = await host.openConversation({ backend: "demo" });
+  const { runtime, session } = conversation;
+  const seen: unknown[] = [];
+  const onRuntime = (found: unknown): unknown => seen.push(found);
+  const second = host.openConversation({ backend: "demo", sessionId: session.id, onRuntime });
+  expect(recordOf(await rejectionOf(second))).toMatchObject({ kind: "busy", rule: "open-here" });
+  expect(KINDS.busy.exit).toBe(10);
+  expect(seen).toEqual([runtime]);
+  expect(runtime).toMatchObject({ state: "ready", sessionCount: 1 });
+  expect((await drain(conversation.prompt("one"))).outcome).toMatchObject({ kind: "completed", sessionId: session.id });
 });
 
 test("the configuration's deadlines hold for turns of the library too", async () => {
