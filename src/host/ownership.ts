@@ -6,7 +6,7 @@ import type { SQLInputValue } from "node:sqlite";
 import { AcpError, AcpPromptBusy } from "../errors/acp-error.ts";
 import { readConversation, readOwner, storedVerbatim, storedText, withPastSession } from "./conversation-records.ts";
 import type { ConversationRecord, ConversationSettings, OwnerInfo, Row } from "./conversation-records.ts";
-import { storeError, transaction } from "./store-file.ts";
+import { storeError, transaction, writeUnhurried } from "./store-file.ts";
 import type { StoreContext } from "./store-file.ts";
 import { dropTicket, waitingBefore } from "./tickets.ts";
 
@@ -97,6 +97,11 @@ export class Owned implements Disposable {
       storedText(outcome),
       this.#context.now(),
     );
+  }
+
+  /** As {@link endTurn}, without keeping anything waiting while another process has the store locked. */
+  async endTurnUnhurried(turnId: string, outcome: string): Promise<void> {
+    await writeUnhurried(this.#context.db, () => this.endTurn(turnId, outcome));
   }
 
   /** Gives the conversation to whoever waits for it; a turn that still runs is cut. Does not throw. */

@@ -5,6 +5,7 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AcpRuntimeError } from "../errors/runtime-error.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
@@ -15,6 +16,8 @@ import type { OwnerIdentity } from "./this-process.ts";
 /** How long a statement waits for another process that writes, in milliseconds. Nothing else runs meanwhile. */
 export const BUSY_TIMEOUT_MS = 1000;
 const LOCK_RETRY_MS = 20;
+const UNHURRIED_TRIES = 10;
+const UNHURRIED_PAUSE_MS = 100;
 
 /** SQLite takes 512 bytes, and appends to the name. */
 const MAX_PATH_BYTES = 500;
@@ -84,6 +87,32 @@ export function transaction<T>(db: DatabaseSync, act: () => T): T {
     // A full disk has rolled back by itself.
     if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
+  }
+}
+
+/**
+ * A write that nobody waits for in a hurry: a few tries over a second, between which everything else runs. Throws what the
+ * last one throws.
+ */
+export async function writeUnhurried(db: DatabaseSync, write: () => void): Promise<void> {
+  for (let triesLeft = UNHURRIED_TRIES; ; triesLeft -= 1) {
+    try {
+      withoutWaiting(db, write);
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreError && error.transient) || triesLeft <= 1) throw error;
+    }
+    await sleep(UNHURRIED_PAUSE_MS);
+  }
+}
+
+function withoutWaiting(db: DatabaseSync, act: () => void): void {
+  const timeoutMs = Number(db.prepare("PRAGMA busy_timeout").get()?.["timeout"]);
+  db.exec("PRAGMA busy_timeout = 0");
+  try {
+    act();
+  } finally {
+    if (db.isOpen) db.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
   }
 }
 

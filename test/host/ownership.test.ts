@@ -3,10 +3,12 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTimeOf } from "../../src/acp/processes.ts";
 import { LeaseLost, Owned } from "../../src/host/ownership.ts";
 import { ostlerPaths } from "../../src/host/paths.ts";
+import { StoreError } from "../../src/host/store-file.ts";
 import { openStore } from "../../src/host/store.ts";
 import type { Store, StoreOptions } from "../../src/host/store.ts";
 import { takeTicket, waitingBefore } from "../../src/host/tickets.ts";
@@ -187,6 +189,29 @@ test.each<{ from: string; behindMs: number; counts: boolean }>([
   expect(here.use((context) => waitingBefore(context, id))).toHaveLength(counts ? 1 : 0);
   expect(here.claim(id) instanceof Owned).toBe(!counts);
 });
+
+test.each<{ from: string; unlocks: boolean }>([
+  { from: "for a moment", unlocks: true },
+  { from: "for good", unlocks: false },
+])(
+  "the end of a turn is written without a wait while another program has the store locked $from",
+  async ({ unlocks }) => {
+    using owned = claimed();
+    owned.beginTurn("t1");
+    using other = new DatabaseSync(join(home, "state/store.sqlite"));
+    other.exec("BEGIN IMMEDIATE");
+    const begin = performance.now();
+    const ended = owned.endTurnUnhurried("t1", "completed").then(
+      () => "written",
+      (error: unknown) => (error instanceof StoreError ? error.kind : "another error"),
+    );
+    expect(performance.now() - begin).toBeLessThan(500);
+    if (unlocks) other.exec("ROLLBACK");
+    expect(await ended).toBe(unlocks ? "written" : "busy");
+    if (!unlocks) other.exec("ROLLBACK");
+    expect(owned.record.lastOutcome).toBe(unlocks ? "completed" : undefined);
+  },
+);
 
 test("the number of a dead owner that another process has now does not keep the conversation", () => {
   using past = open({ self: { pid: process.pid, startedAt: "1", system: thisSystem() } });
