@@ -1,7 +1,11 @@
+import { cleanLine } from "../errors/redact.ts";
 import { BUILT_IN_BACKENDS } from "./config-defaults.ts";
 import type { Config } from "./config-defaults.ts";
 import { nearestName } from "./nearest-name.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** Of a name that is none. */
+const MAX_NAME_CHARS = 40;
 
 /** Every backend that can be named: the built-in ones, then the configuration's own. */
 export function backendNames(config: Pick<Config, "backends">): string[] {
@@ -19,5 +23,5 @@ export function checkBackendName(config: Pick<Config, "backends">, name: string)
   if (names.includes(name)) return;
   const near = nearestName(name, names);
   const hint = near === undefined ? `there are ${names.join(", ")}` : `did you mean "${near}"?`;
-  throw new UsageError(`No backend is called ${JSON.stringify(name.slice(0, 40))} (${hint})`);
+  throw new UsageError(`No backend is called ${JSON.stringify(cleanLine(name, MAX_NAME_CHARS))} (${hint})`);
 }

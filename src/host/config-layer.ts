@@ -4,6 +4,7 @@
  * and approves nothing where `approve` cannot be read. Values are never repeated in a warning: they may be secrets.
  */
 import type { z } from "zod";
+import { cleanLine } from "../errors/redact.ts";
 import { correctionOf } from "./config-fault.ts";
 import type { OnFault } from "./config-fault.ts";
 import { backendSchema, configSchema } from "./config-schema.ts";
@@ -154,7 +155,7 @@ function expected(issue: Issue): string {
 export function dotted(path: Path): string {
   return path
     .map(String)
-    .map((part) => (/^[$\w-]{1,40}$/.test(part) ? part : JSON.stringify(part.slice(0, 40))))
+    .map((part) => (/^[$\w-]{1,40}$/.test(part) ? part : JSON.stringify(cleanLine(part, 40))))
     .join(".");
 }
 

@@ -227,7 +227,7 @@ test.each([
     content: { "\u001b[31mcolour of the sky": 1 },
     at: (config: typeof DEFAULT_CONFIG): unknown => config,
     value: DEFAULT_CONFIG,
-    warning: '"\\u001b[31mcolour of the sky" is not a setting, so it is ignored',
+    warning: '"colour of the sky" is not a setting, so it is ignored',
   },
   {
     from: "a new backend without a command",

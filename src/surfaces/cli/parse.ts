@@ -3,9 +3,13 @@
  * option are one sentence each. yargs-parser alone does the splitting, because loading yargs costs as much as a turn.
  */
 import yargsParser from "yargs-parser";
+import { cleanLine } from "../../errors/redact.ts";
 import { nearestName } from "../../host/nearest-name.ts";
 import type { OptionSpec, OptionTable, OptionValues } from "./options.ts";
 import { UsageError } from "../../host/usage-error.ts";
+
+/** Of one that does not exist. */
+const MAX_OPTION_CHARS = 100;
 
 export interface Parsed<Table extends OptionTable> {
   readonly options: OptionValues<Table>;
@@ -81,7 +85,12 @@ function unknownOptionSentence(key: string, argv: readonly string[], specs: read
     nearest === undefined
       ? '--help lists all, and words that start with a dash stand after "--"'
       : `did you mean --${nearest}?`;
-  return `Unknown option ${typed ?? `--${key}`}; ${hint}`;
+  return `Unknown option ${typed === undefined ? `--${key}` : withoutSecret(typed)}; ${hint}`;
+}
+
+/** Behind the letter of a short option its value may be glued, and a secret is known by where its word begins. */
+function withoutSecret(typed: string): string {
+  return `${typed.slice(0, 2)}${cleanLine(typed.slice(2), MAX_OPTION_CHARS)}`;
 }
 
 /** `-bcodex` is a short option glued to its value. */

@@ -113,6 +113,45 @@ async function offered(line: string): Promise<string[]> {
   return execFileSync("bash", [file], { encoding: "utf8" }).split("\n").filter(Boolean);
 }
 
+/** Whatever is said about an argument, a secret in it is not, and neither is half of one. */
+const KEY = `AKIA${"ABC2".repeat(4)}`;
+test.each(["", "\u001B[31m", "\u001B(B", `${"x".repeat(30)} `, "word\u001B[01;31m\u001B[K"])(
+  "no sentence repeats a secret of the command line: %j before it",
+  async (before) => {
+    const value = `${before}${KEY}`;
+    for (const argv of [
+      [value],
+      [`--${value}`],
+      ["ask", "-b", value, "hi"],
+      ["ask", `-b${value}`, "hi"],
+      ["ask", `--${value}`, "hi"],
+      ["ask", "--format", value, "hi"],
+      ["ask", "--timeout", value, "hi"],
+      ["ask", "-C", value, "hi"],
+      ["ask", "--config", value, "hi"],
+      ["ask", "--attach", value, "hi"],
+      ["ask", "-s", value, "hi"],
+      ["ask", "--log-level", value, "hi"],
+      ["ask", "--trace", `no/${value}`, "hi"],
+      ["sessions", value],
+      ["sessions", "show", value],
+      ["sessions", "-C", value],
+      ["backends", value],
+      ["backends", "install", value],
+      ["backends", "resume", value],
+      ["doctor", value],
+      ["doctor", "-b", value],
+      ["completion", value],
+    ]) {
+      const { exitCode, stdout, stderr } = await run(argv);
+      expect({ argv, exitCode }).not.toEqual({ argv, exitCode: 0 });
+      expect(stdout + stderr).not.toMatch(/AKIA|BC2ABC2/);
+      // oxlint-disable-next-line no-control-regex -- they must not appear
+      expect(stderr).not.toMatch(/[\u0000-\u0009\u000B-\u001F]|\\u001b/i);
+    }
+  },
+);
+
 test.each([
   { line: "ostler ", words: ["ask", "sessions", "backends", "doctor", "completion"] },
   { line: "ostler ask --form", words: ["--format"] },
