@@ -198,44 +198,43 @@ describe("what is over has no part in the turns of others", () => {
   const grace = { cancelGraceMs: 20 };
   const spawned = update({ sessionUpdate: "subagent_spawned", subagentSessionId: "child-99", name: "x" });
 
-  test.each<{ from: string; before: readonly Action[]; after: readonly Action[]; ask: Action }>([
+  const ask = permission("t1", { sessionId: "child-99" });
+  const known: readonly { from: string; before: readonly Action[]; after: readonly Action[] }[] = [
     {
       from: "a child that its parent had named",
       before: [spawned],
       after: [],
-      ask: permission("t1", { sessionId: "child-99" }),
     },
     {
       from: "a child that its parent names later",
       before: [],
       after: [update({ sessionUpdate: "subagent_spawned", subagentSessionId: "child-99" }, "s1")],
-      ask: permission("t1", { sessionId: "child-99" }),
     },
     {
       from: "a child that had named its parent",
       before: [childTool({ _meta: { kiro: { parentSessionId: "s1" } } })],
       after: [],
-      ask: permission("t1", { sessionId: "child-99" }),
     },
     {
       from: "a child that names the tool call of its parent",
       before: [tool("toolu_1")],
       after: [childTool({ _meta: { claudeCode: { parentToolUseId: "toolu_1" } } })],
-      ask: permission("t1", { sessionId: "child-99" }),
     },
     {
       from: "a child that names nobody, heard while its parent ran alone",
       before: [childTool()],
       after: [],
-      ask: permission("t1", { sessionId: "child-99" }),
     },
+  ];
+
+  test.each([
+    ...known,
     {
       from: "a child that nobody has heard of: the turn that was given up may have begun it",
       before: [],
       after: [],
-      ask: permission("t1", { sessionId: "child-99" }),
     },
-  ])("$from, of a turn that was given up: refused", async ({ before, after, ask }) => {
+  ])("$from, of a turn that was given up: refused", async ({ before, after }) => {
     const first = [...before, chunk("begun"), waitFor("never")];
     await using agent = await start(turns(first, [...after, ask, waitForAnswer("p1"), chunk("done"), end()]), {
       permissions: allowOnce,
@@ -249,6 +248,18 @@ describe("what is over has no part in the turns of others", () => {
     expect(answerTo(agent.log, "p1")?.result).toEqual(rejected);
     expect(outcome).toMatchObject({ kind: "completed", text: "done", denied: [] });
     expect(events.filter(({ type }) => type === "permission")).toEqual([]);
+  });
+
+  test.each(known)("$from, of a session that was closed: refused", async ({ before, after }) => {
+    const first = [...before, chunk("begun"), end()];
+    await using agent = await start(turns(first, [...after, ask, waitForAnswer("p1"), chunk("done"), end()]), {
+      permissions: allowOnce,
+    });
+    const [one, two] = [await agent.open(), await agent.open()];
+    await play(one);
+    await one.close();
+    expect((await play(two)).outcome).toMatchObject({ kind: "completed", text: "done", denied: [] });
+    expect(answerTo(agent.log, "p1")?.result).toEqual(rejected);
   });
 
   test("a session that could not be loaded is known: its question is refused, its tools are no other turn's", async () => {
