@@ -44,6 +44,8 @@ const TOKEN_SHAPES: readonly string[] = [
 ];
 
 const TOKEN = `(?:${TOKEN_SHAPES.join("|").replaceAll(",}", ",2048}")})`;
+/** Enough of one to know it by, for a look ahead. */
+const TOKEN_AHEAD = `(?:${TOKEN_SHAPES.join("|").replaceAll(",}", ",64}")})`;
 const TELEGRAM_TOKEN = "\\d{6,12}:[A-Za-z0-9_-]{30,2048}";
 /** A line end or an escape sequence as source code and JSON inside of JSON write them: `\\n`, `\\u001b[31m`, `\\x1b(B`. */
 const WRITTEN_CONTROL =
@@ -199,7 +201,7 @@ const UNSEEN =
 const HAS_UNSEEN = new RegExp(UNSEEN);
 
 /** What a final byte is not: an escape sequence that was cut must not take the first letter of a secret with it. */
-const NO_SECRET = `(?!${TOKEN}|(?i:${SECRET_NAME}|${WEAK_NAME})["']?\\s?[:=])`;
+const NO_SECRET = `(?!${TOKEN_AHEAD}|(?i:${SECRET_NAME}|${WEAK_NAME})["']?\\s?[:=])`;
 /** Controls that a terminal obeys inside of a sequence without leaving it. */
 const OBEYED = "\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u0017\\u0019\\u001C-\\u001F\\u007F";
 /**
@@ -218,7 +220,7 @@ const REMOVED = new RegExp(`${ESCAPE}|${UNSEEN}`, "g");
 
 /** What only counts as a secret where a word begins. */
 const WORD_OF_SECRET = new RegExp(
-  `${TOKEN}|${TELEGRAM_TOKEN}|(?i:${WEAK_NAME}|basic)\\b|[a-z][a-z0-9+.-]{1,20}://|hooks\\.slack\\.com|discord(?:app)?\\.com|--?(?:[\\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)\\b`,
+  `${TOKEN_AHEAD}|\\d{6,12}:[A-Za-z0-9_-]{30}|(?i:${WEAK_NAME}|basic)\\b|[a-z][a-z0-9+.-]{1,20}://|hooks\\.slack\\.com|discord(?:app)?\\.com|--?(?:[\\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)\\b`,
   "y",
 );
 
