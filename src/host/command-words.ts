@@ -124,10 +124,10 @@ function mayFollow(wanted: readonly string[], rest: readonly string[]): boolean 
 function isGiven(flag: string, flags: readonly string[]): boolean {
   if (flags.some((given) => mayBe(given, flag) || given.startsWith(`${flag}=`))) return true;
   const letters = new Set(
-    flags.flatMap((given) => (given.startsWith("--") ? given.slice(2, 3) : [...given.slice(1)])).map(lower),
+    flags.flatMap((given) => (given.startsWith("--") ? given.slice(2, 3) : Array.from(given.slice(1)))).map(lower),
   );
   const isLong = flag.startsWith("--");
-  return (isLong ? [flag.slice(2, 3)] : [...flag.slice(1)]).map(lower).every((letter) => letters.has(letter));
+  return (isLong ? [flag.slice(2, 3)] : Array.from(flag.slice(1))).map(lower).every((letter) => letters.has(letter));
 }
 
 function lower(text: string): string {

@@ -38,7 +38,8 @@ const DEFAULT_REASONS: Readonly<Record<PolicyWord, string>> = {
 };
 
 function mayMean(rule: PolicyRule, evidence: ToolEvidence): boolean {
-  const { kinds, commands, paths, hosts, mcpServer, claimedServer, unreadable } = evidence;
+  const { kinds, commands, paths, mcpServer, claimedServer, unreadable } = evidence;
+  const hosts = [...evidence.hosts, ...evidence.mentionedHosts];
   return (
     (rule.kind === undefined || kinds.some((kind) => rule.kind?.includes(kind))) &&
     (rule.command === undefined ||
@@ -57,7 +58,8 @@ function mayMean(rule: PolicyRule, evidence: ToolEvidence): boolean {
 }
 
 function certainlyMeans(rule: PolicyRule, evidence: ToolEvidence): boolean {
-  const { kinds, commands, paths, hosts, mcpServer, unreadable } = evidence;
+  const { kinds, commands, hosts, besides, mcpServer, claimedServer, unreadable } = evidence;
+  if (unreadable.whole) return false;
   const namesPaths = rule.inside !== undefined || rule.outside !== undefined;
   // Paths bound what a file tool does, and nothing else.
   if (
@@ -67,11 +69,17 @@ function certainlyMeans(rule: PolicyRule, evidence: ToolEvidence): boolean {
   )
     return false;
   // What an MCP tool does is known to its server alone, so the server has to be named.
-  if (mcpServer !== undefined && rule.mcp === undefined) return false;
+  if ((mcpServer ?? claimedServer) !== undefined && rule.mcp === undefined) return false;
+  // Of a command the words are judged as words, and the folder as a path.
+  const paths = rule.command === undefined ? evidence.paths : besides;
+  const isAtHome = besides.every(({ real }) => real?.isInside === true);
   return (
     (rule.kind === undefined || kinds.every((kind) => rule.kind?.includes(kind))) &&
     (rule.command === undefined ||
       (!unreadable.command &&
+        !evidence.isCommandOpen &&
+        kinds.every((kind) => kind !== "fetch") &&
+        (namesPaths || isAtHome) &&
         commands.length > 0 &&
         commands.every((command) => rule.command?.some((prefix) => certainlyBegins(command, prefix))))) &&
     (!namesPaths ||
@@ -81,6 +89,7 @@ function certainlyMeans(rule: PolicyRule, evidence: ToolEvidence): boolean {
     (rule.host === undefined ||
       (!unreadable.host &&
         kinds.every((kind) => kind === "fetch") &&
+        (namesPaths || besides.length === 0) &&
         hosts.length > 0 &&
         hosts.every((host) => rule.host?.some((name) => isHost(host, name))))) &&
     (rule.mcp === undefined || (mcpServer !== undefined && mcpServer !== "" && rule.mcp.includes(mcpServer)))

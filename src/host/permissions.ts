@@ -10,7 +10,8 @@ import type { PermissionAnswer, PermissionRequest } from "../acp/types.ts";
 import { decidePolicy } from "./decide-policy.ts";
 import type { PolicyRules } from "./policy-rules.ts";
 import { readToolEvidence } from "./tool-evidence.ts";
-import { MAX_PATHS, isInside, readReachedPaths } from "./workspace-paths.ts";
+import { readReachedPaths } from "./reached-paths.ts";
+import { MAX_PATHS, isInside } from "./workspace-paths.ts";
 
 /** Puts a question to a person. Resolves to an offered option id, null for "no", or undefined when nobody answered. */
 export type AskPerson = (request: PermissionRequest, signal: AbortSignal) => Promise<string | null | undefined>;
@@ -80,9 +81,9 @@ async function findObjectionByRules(
 }
 
 async function objectionToReading(request: PermissionRequest, folders: readonly string[]): Promise<string | undefined> {
-  const { kind, rawInput } = request;
+  const { kind, rawInput, mcpServer } = request;
   const reached = readReachedPaths(rawInput);
-  if ((kind !== "read" && kind !== "search") || reached.runsCommand) {
+  if ((kind !== "read" && kind !== "search") || reached.runsCommand || mcpServer !== undefined) {
     return "Only reading and searching inside the workspace is approved";
   }
   const paths = [...request.paths, ...reached.paths];

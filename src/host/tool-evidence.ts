@@ -1,7 +1,8 @@
 /** What a tool call would do, by its own frame alone: the title is never looked at, for the model writes it. */
 import type { PermissionRequest } from "../acp/types.ts";
 import type { Command } from "./command-words.ts";
-import { MAX_PATHS, placePath, readReachedPaths } from "./workspace-paths.ts";
+import { COMMAND_KEY, HOST_KEY, TEXT_KEY, readReachedPaths } from "./reached-paths.ts";
+import { MAX_PATHS, placePath } from "./workspace-paths.ts";
 import type { PlacedPath } from "./workspace-paths.ts";
 
 export interface ToolEvidence {
@@ -9,18 +10,34 @@ export interface ToolEvidence {
   readonly kinds: readonly string[];
   readonly commands: readonly Command[];
   readonly paths: readonly PlacedPath[];
+  /** Those that a rule on commands or hosts has to think of: folders to work in, files to write to. */
+  readonly besides: readonly PlacedPath[];
   readonly hosts: readonly string[];
+  /** Hosts that a command or a text of a fetch speaks of: good enough to deny. */
+  readonly mentionedHosts: readonly string[];
   /** The server of an MCP tool; empty when it is one, and which server is not certain. */
   readonly mcpServer: string | undefined;
   /** A server that the input names, which the model may have written: good enough to deny. */
   readonly claimedServer: string | undefined;
-  /** Parts that could not be read. */
-  readonly unreadable: { readonly command: boolean; readonly path: boolean; readonly host: boolean };
+  /** Parts that could not be read; `whole` is the input, which was not looked at to its end. */
+  readonly unreadable: {
+    readonly whole: boolean;
+    readonly command: boolean;
+    readonly path: boolean;
+    readonly host: boolean;
+  };
+  /** Something stands beside a command that may change what it does. */
+  readonly isCommandOpen: boolean;
 }
 
-const COMMAND_KEY = /^(?:command|cmd|script|shell)s?$/i;
-const ARGUMENTS_KEY = /^(?:args|arguments|argv)$/i;
-const HOST_KEY = /^(?:ur[il]s?|href|link|endpoint|host(?:name)?s?|domains?)$/i;
+const ARGUMENTS_KEY = /^(?:args|arguments)$/i;
+/** Code for an interpreter; in the input of an edit it is what is written. */
+const CODE_KEY = /^(?:code|source_?code|snippet|expression)$/i;
+/** Of a fetch only: elsewhere these are files. */
+const FETCH_KEY = /^(?:target|to|server|origin|site|page|location|source|base|via)$/i;
+/** What the recordings have beside a command and does not change it. Numbers and flags do not either. */
+const BESIDE_COMMAND =
+  /^(?:cwd|work(?:ing)?_?dir(?:ectory)?|dir(?:ectory)?|folder|root|path|.*description|.*purpose|explanation|reason|justification|summary|title|.*id)$/i;
 /** Kinds that mean nothing without a path. A search without one searches the workspace. */
 const NEEDS_PATH = new Set(["read", "edit", "delete", "move"]);
 
@@ -28,22 +45,28 @@ const NEEDS_PATH = new Set(["read", "edit", "delete", "move"]);
 export async function readToolEvidence(request: PermissionRequest, folders: readonly string[]): Promise<ToolEvidence> {
   const { kind, rawInput, mcpServer } = request;
   const reached = readReachedPaths(rawInput);
-  const found = new Input();
+  const found = new Input(kind);
   // What is too deep to be walked for paths is not walked for anything else.
   if (!reached.isTooDeep) found.visit(rawInput, "");
-  const named = [...request.paths, ...reached.paths].filter((path) => !/^https?:\/\//i.test(path));
+  const isFile = (path: string) => !/^https?:\/\//i.test(path);
+  const named = [...request.paths, ...reached.paths].filter(isFile);
+  const besides = [...request.paths, ...reached.besides].filter(isFile);
   const names = named.length === 0 && kind === "search" ? ["."] : named;
   const kinds = new Set(kind === undefined ? [] : [kind]);
-  if (kind !== undefined && reached.runsCommand) kinds.add("execute");
+  if (kind !== undefined && (reached.runsCommand || found.commands.length > 0)) kinds.add("execute");
   if (kind !== undefined && (found.hosts.length > 0 || found.unreadableHost)) kinds.add("fetch");
   return {
     kinds: [...kinds],
     commands: found.commands,
     paths: await Promise.all(names.slice(0, MAX_PATHS).map((path) => placePath(path, folders))),
+    besides: await Promise.all(besides.slice(0, MAX_PATHS).map((path) => placePath(path, folders))),
     hosts: found.hosts,
+    mentionedHosts: found.mentionedHosts,
     mcpServer,
     claimedServer: isRecord(rawInput) && typeof rawInput["server"] === "string" ? rawInput["server"] : undefined,
+    isCommandOpen: found.isCommandOpen,
     unreadable: {
+      whole: reached.isTooDeep,
       command: reached.isTooDeep || found.unreadableCommand || (kinds.has("execute") && found.commands.length === 0),
       path:
         reached.isOpenEnded ||
@@ -57,39 +80,84 @@ export async function readToolEvidence(request: PermissionRequest, folders: read
 class Input {
   readonly commands: Command[] = [];
   readonly hosts: string[] = [];
+  readonly mentionedHosts: string[] = [];
   unreadableCommand = false;
   unreadableHost = false;
+  isCommandOpen = false;
+  readonly #kind: string | undefined;
+
+  constructor(kind: string | undefined) {
+    this.#kind = kind;
+  }
 
   visit(value: unknown, key: string): void {
     if (Array.isArray(value)) for (const element of value) this.visit(element, key);
     else if (isRecord(value)) {
       for (const [name, inner] of Object.entries(value)) {
-        if (COMMAND_KEY.test(name)) this.#command(inner, value);
-        else this.visit(inner, name);
+        if (this.#isCommand(name)) this.#command(inner, name, value);
+        else {
+          if (this.#kind === "fetch") this.#mention(name);
+          this.visit(inner, name);
+        }
       }
-    } else if (HOST_KEY.test(key)) this.#host(value);
+    } else if (this.#isHost(value, key)) this.#host(value);
+    else if (typeof value === "string" && this.#kind === "fetch") this.#mention(value);
+  }
+
+  #isCommand(name: string): boolean {
+    return COMMAND_KEY.test(name) || (CODE_KEY.test(name) && this.#kind !== "edit");
+  }
+
+  #isHost(value: unknown, key: string): boolean {
+    if (HOST_KEY.test(key)) return value != null && typeof value !== "boolean";
+    if (typeof value !== "string" || TEXT_KEY.test(key)) return false;
+    return /^\s*(?:[a-z][a-z0-9+.-]*:)?\/\/\w/i.test(value) || (this.#kind === "fetch" && FETCH_KEY.test(key));
   }
 
   /** A program may have its arguments beside it; an environment beside it can change what it does. */
-  #command(value: unknown, holder: Readonly<Record<string, unknown>>): void {
+  #command(value: unknown, key: string, holder: Readonly<Record<string, unknown>>): void {
     const beside = Object.entries(holder).find(([name]) => ARGUMENTS_KEY.test(name))?.[1] ?? [];
     const words = typeof value === "string" ? value : isTexts(value) ? value : undefined;
     const env = holder["env"] ?? holder["environment"];
     const hasEnv = isRecord(env) ? Object.keys(env).length > 0 : env != null;
     if (words === undefined || !isTexts(beside) || hasEnv) this.unreadableCommand = true;
+    this.isCommandOpen ||= Object.entries(holder).some(
+      ([name, inner]) => name !== key && !ARGUMENTS_KEY.test(name) && !BESIDE_COMMAND.test(name) && isMore(inner),
+    );
     if (words === undefined) return;
-    if (!isTexts(beside) || beside.length === 0) this.commands.push(words);
-    else this.commands.push([...(typeof words === "string" ? [words] : words), ...beside]);
+    const whole =
+      !isTexts(beside) || beside.length === 0 ? words : [...(typeof words === "string" ? [words] : words), ...beside];
+    this.commands.push(whole);
+    this.#mention(typeof whole === "string" ? whole : whole.join(" "));
   }
 
   #host(value: unknown): void {
-    const text = typeof value === "string" ? value : "";
-    const url = /^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[\w.-]+:\d+$/.test(text) ? text : `https://${text}`;
+    const text = typeof value === "string" ? value.trim() : "";
+    const url = text.startsWith("//")
+      ? `https:${text}`
+      : /^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[\w.-]+:\d+(?:\/|$)/.test(text)
+        ? text
+        : `https://${text}`;
     const parsed = URL.canParse(url) ? new URL(url) : undefined;
     if (parsed?.protocol === "file:") return;
     if (parsed === undefined || parsed.hostname === "") this.unreadableHost = true;
     else this.hosts.push(parsed.hostname.toLowerCase().replace(/\.$/, ""));
   }
+
+  /** Host names within a text, with or without a scheme; a URL whose host only a shell knows cannot be read. */
+  #mention(text: string): void {
+    const plain = text.replace(/["'\\]/g, "").toLowerCase();
+    if (/:\/\/[^\s/]*[$`{[*?]/.test(plain)) this.unreadableHost = true;
+    this.mentionedHosts.push(...(plain.match(/[a-z0-9_-]+(?:\.[a-z0-9_-]+)+/g) ?? []));
+    for (const [url] of plain.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s<>()|;&]+/g)) {
+      if (URL.canParse(url)) this.mentionedHosts.push(new URL(url).hostname);
+    }
+  }
+}
+
+/** Neither a number nor a flag nor nothing. */
+function isMore(value: unknown): boolean {
+  return (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null);
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -1,65 +1,13 @@
-/**
- * Whether a tool call stays inside the workspace, by the paths in its own frame and by what those paths are on disk.
- * Every doubt counts as outside.
- */
+/** Where a path lies, by what it is on disk: inside the workspace or not. Every doubt counts as outside. */
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { accountHome } from "./paths.ts";
 
-/** Where a tool call says it goes. */
-export interface ReachedPaths {
-  readonly paths: readonly string[];
-  /** A search pattern leaves its folder by itself, or the input is too deep to be read whole. */
-  readonly isOpenEnded: boolean;
-  /** Some of the input was not looked at. */
-  readonly isTooDeep: boolean;
-  /** A program would run, whatever the call is labelled as (codex labels `cat file` as reading). */
-  readonly runsCommand: boolean;
-}
-
-const PATH_KEY = /(?:path|file|filename|dir|directory|folder|cwd|root|ur[il])s?$/i;
-const PATTERN_KEY = /^(?:pattern|glob|include)s?$/i;
-const COMMAND_KEY = /^(?:command|cmd|script|shell|bash|argv|exec|program)s?$/i;
-/** What is looked for, written or said about it: text, not a place. */
-const TEXT_KEY =
-  /(?:query|text|regex|term|content|symbol|string|str|code|patch|diff|purpose|description|explanation|reason|message|prompt)s?$/i;
-/** A path, whatever its key is called (`target`, `name`): absolute, climbing, of the home folder, or a URL. */
-const LOOKS_LIKE_PATH = /^(?:[/~]|\.\.?(?:\/|$)|[a-z][a-z0-9+.-]*:\/|file:)|\/\.\.(?:\/|$)/i;
-/** Input within a text: it is not taken apart here, and some tools do. */
-const HOLDS_INPUT = /^\s*(?:\{\s*["}]|\[\s*["{[\]])/;
-/** Starts at the root or home folder (also inside `{a,b}`), or climbs: a wildcard before `..` may stand for nothing. */
-const LEAVES_FOLDER = /(?:^|[{,(|])\s*[/~]|(?:^|[\\/{,(|])\.\.(?:$|[\\/},)|])|^[a-z]+:\/\//i;
-/** Deeper or larger than the input of any read tool in the recordings (3 levels, a dozen values). */
-const MAX_DEPTH = 6;
-const MAX_VALUES = 1000;
 /** Paths of one call that are looked at on disk. Whoever names more is not believed about any. */
 export const MAX_PATHS = 1000;
 /** No system takes a longer one, and a glob takes ever longer to tell whether it fits. */
 const MAX_PATH_CHARS = 4096;
-
-/** Collects the paths that the raw input of a tool call names, at any depth (kiro: `operations[].path`). */
-export function readReachedPaths(rawInput: unknown): ReachedPaths {
-  const paths: string[] = [];
-  let isOpenEnded = false;
-  let isTooDeep = false;
-  let runsCommand = false;
-  let values = 0;
-  const visit = (value: unknown, key: string, depth: number): void => {
-    if (depth > MAX_DEPTH || ++values > MAX_VALUES) isTooDeep = true;
-    else if (Array.isArray(value)) for (const element of value) visit(element, key, depth + 1);
-    else if (typeof value === "object" && value !== null) {
-      for (const [name, inner] of Object.entries(value)) visit(inner, name, depth + 1);
-    } else if (typeof value === "string") {
-      if (PATTERN_KEY.test(key)) isOpenEnded ||= LEAVES_FOLDER.test(value);
-      else if (PATH_KEY.test(key) || (!TEXT_KEY.test(key) && LOOKS_LIKE_PATH.test(value))) paths.push(value);
-      if (!TEXT_KEY.test(key) && HOLDS_INPUT.test(value)) isOpenEnded = true;
-    }
-    if (COMMAND_KEY.test(key)) runsCommand = true;
-  };
-  visit(rawInput, "", 0);
-  return { paths, isOpenEnded: isOpenEnded || isTooDeep, isTooDeep, runsCommand };
-}
 
 /** Where a path lies: below one of the folders (relative to it), or outside of all (absolute). */
 export interface Place {

