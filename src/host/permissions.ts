@@ -13,8 +13,15 @@ import { readToolEvidence } from "./tool-evidence.ts";
 import { readReachedPaths } from "./reached-paths.ts";
 import { MAX_PATHS, isInside } from "./workspace-paths.ts";
 
-/** Puts a question to a person. Resolves to an offered option id, null for "no", or undefined when nobody answered. */
-export type AskPerson = (request: PermissionRequest, signal: AbortSignal) => Promise<string | null | undefined>;
+/**
+ * Puts a question to a person, with the reason why it is not decided without one (a sentence without a full stop).
+ * Resolves to an offered option id, null for "no", or undefined when nobody answered.
+ */
+export type AskPerson = (
+  request: PermissionRequest,
+  signal: AbortSignal,
+  reason: string,
+) => Promise<string | null | undefined>;
 
 /** Why a request is not approved by itself, and whether a person may approve it all the same. */
 interface Objection {
@@ -45,7 +52,12 @@ export function createPermissionPolicy(options: {
     const found = objections.find((objection) => objection?.mayAsk === false) ?? objections.find(Boolean);
     if (once !== undefined && found === undefined) return { action: "select", optionId: once.optionId, denied: false };
     const { reason, mayAsk } = found ?? { reason: "The agent offers no way to allow it just once", mayAsk: true };
-    if (ask !== undefined && mayAsk) return personsAnswer(request, await ask(request, signal));
+    if (ask !== undefined && mayAsk) {
+      return personsAnswer(
+        request,
+        await ask(request, signal, reason.replace(/, and nobody is here to \w+(?: it)?$/, "")),
+      );
+    }
     return rejectAnswer(request, reason);
   };
 }

@@ -48,7 +48,6 @@ export async function readToolEvidence(request: PermissionRequest, folders: read
   const found = new Input(kind);
   // What is too deep to be walked for paths is not walked for anything else.
   if (!reached.isTooDeep) found.visit(rawInput, "");
-  const isFile = (path: string) => !/^https?:\/\//i.test(path);
   const named = [...request.paths, ...reached.paths].filter(isFile);
   const besides = [...request.paths, ...reached.besides].filter(isFile);
   const names = named.length === 0 && kind === "search" ? ["."] : named;
@@ -75,6 +74,10 @@ export async function readToolEvidence(request: PermissionRequest, folders: read
       host: reached.isTooDeep || found.unreadableHost || (kind === "fetch" && found.hosts.length === 0),
     },
   };
+}
+
+function isFile(path: string): boolean {
+  return !/^https?:\/\//i.test(path);
 }
 
 class Input {

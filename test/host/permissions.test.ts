@@ -242,8 +242,8 @@ test.each([
 
 test("a person is asked about what is not approved, and only about that", async () => {
   const asked: string[] = [];
-  const ask = (question: PermissionRequest) => {
-    asked.push(question.kind ?? "");
+  const ask = (question: PermissionRequest, _signal: AbortSignal, reason: string) => {
+    asked.push(`${question.kind}: ${reason}`);
     return Promise.resolve("allow-with-updates");
   };
   expect(await answer({ kind: "read", paths: ["src"] }, { ask })).toEqual(allowed);
@@ -252,7 +252,7 @@ test("a person is asked about what is not approved, and only about that", async 
     optionId: "allow-with-updates",
     denied: false,
   });
-  expect(asked).toEqual(["edit"]);
+  expect(asked).toEqual(["edit: Only reading and searching inside the workspace is approved"]);
 });
 
 test.each([

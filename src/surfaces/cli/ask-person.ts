@@ -1,65 +1,168 @@
-/** A permission question on the terminal: the offered answers in their order, one of them or no. */
+/**
+ * A permission question on the terminal: what the call would do by its own frame, why it is asked, and the offered answers
+ * in their order. One key answers it; where there are no keys, a line.
+ */
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import type { PermissionRequest } from "../../acp/types.ts";
 import type { AskPerson } from "../../host/permissions.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import type { Io } from "./io.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Question, Terminal } from "./terminal.ts";
 
 const MAX_LINE_CHARS = 500;
+/** A command is shown whole where that is possible: its end may be what matters. */
+const MAX_COMMAND_CHARS = 4000;
+const MAX_FACTS = 20;
+/** More answers have no key each. */
+const MAX_KEYS = 9;
 
 /**
- * Asks until a listed answer is given. Resolves with its option id, null for no (an empty line), or undefined when nobody
+ * Asks until a listed answer is given. Resolves with its option id, null for no (Enter or Esc), or undefined when nobody
  * answered: the input ended, or a signal says that the question is over. `onNo` is called when the person chose a no.
- * One question at a time: a line that is typed answers the question on the screen and no other.
+ * One question at a time: what is typed answers the question on the screen and no other.
  */
-export function createAskPerson({ stdin }: Pick<Io, "stdin">, terminal: Terminal, onNo: () => void): AskPerson {
-  const ask: AskPerson = async (request, signal) => {
+export function createAskPerson(
+  { stdin }: Pick<Io, "stdin">,
+  terminal: Terminal,
+  onNo: () => void,
+  interrupt: () => void = () => process.kill(process.pid, "SIGINT"),
+): AskPerson {
+  const ask: AskPerson = async (request, signal, reason) => {
     const input = stdin.open();
     // An input that has ended would be waited for until the question expires.
     if (signal.aborted || input.readableEnded) return undefined;
-    using question = terminal.ask(renderQuestion(request));
-    // Not in terminal mode: Ctrl-C stays a signal for the whole run.
-    const lines = createInterface({ input, terminal: false });
-    const close = () => lines.close();
-    signal.addEventListener("abort", close, { once: true });
-    try {
-      for await (const line of lines) {
-        const answer = readAnswer(line, request);
-        if (answer !== undefined) {
-          if (isNo(answer, request)) onNo();
-          return answer;
-        }
-        question.add(`Type a number from 1 to ${request.options.length}, or nothing for no.`);
-      }
-      if (signal.aborted) question.add("The question is closed; it counts as no.");
-      return undefined;
-    } finally {
-      signal.removeEventListener("abort", close);
-      close();
-    }
+    const keys = readKeyboard(input, request);
+    using question = terminal.ask(renderQuestion(request, { reason, byKey: keys !== undefined }));
+    const answer = await (keys === undefined
+      ? answerByLine(input, request, signal, question)
+      : answerByKey(keys, request, signal, { question, interrupt }));
+    if (answer !== undefined && isNo(answer, request)) onNo();
+    if (signal.aborted) question.add("The question is closed; it counts as no.");
+    return answer;
   };
   let before: Promise<unknown> = Promise.resolve();
-  return (request, signal) => {
-    const answer = before.then(() => ask(request, signal));
+  return (request, signal, reason) => {
+    const answer = before.then(() => ask(request, signal, reason));
     // What the answer led to is shown before the next question.
     before = answer.catch(() => {}).then(() => new Promise(setImmediate));
     return answer;
   };
 }
 
+type Keyboard = Readable & { setRawMode(isRaw: boolean): unknown };
+
+function readKeyboard(input: Readable, { options }: PermissionRequest): Keyboard | undefined {
+  return isKeyboard(input) && options.length <= MAX_KEYS ? input : undefined;
+}
+
+function isKeyboard(input: Readable): input is Keyboard {
+  return "isTTY" in input && input.isTTY === true && "setRawMode" in input && typeof input.setRawMode === "function";
+}
+
+async function answerByLine(
+  input: Readable,
+  request: PermissionRequest,
+  signal: AbortSignal,
+  question: Question,
+): Promise<string | null | undefined> {
+  // Not in terminal mode: Ctrl-C stays a signal for the whole run.
+  const lines = createInterface({ input, terminal: false });
+  const close = () => lines.close();
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    for await (const line of lines) {
+      const answer = readAnswer(line, request);
+      if (answer !== undefined) return answer;
+      question.add(`Type a number from 1 to ${request.options.length}, or nothing for no.`);
+    }
+    return undefined;
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+}
+
+/** Raw mode takes Ctrl-C away from the terminal's driver, so it is made a signal again here. */
+async function answerByKey(
+  keyboard: Keyboard,
+  request: PermissionRequest,
+  signal: AbortSignal,
+  { question, interrupt }: { readonly question: Question; readonly interrupt: () => void },
+): Promise<string | null | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | null | undefined>();
+  const nobody = () => resolve(undefined);
+  const onData = (data: Buffer | string) => {
+    const key = data.toString();
+    if (key.includes("\u0003")) interrupt();
+    else if (key === "\u0004") nobody();
+    else {
+      const answer = key === "\u001b" ? null : readAnswer(key, request);
+      if (answer !== undefined) resolve(answer);
+      // An arrow and the like is no try at an answer.
+      else if (!key.startsWith("\u001b"))
+        question.add(`Press a key from 1 to ${request.options.length}, or Enter for no.`);
+    }
+  };
+  signal.addEventListener("abort", nobody, { once: true });
+  keyboard.on("data", onData).once("end", nobody).once("error", nobody);
+  try {
+    keyboard.setRawMode(true);
+    keyboard.resume();
+    return await promise;
+  } finally {
+    keyboard.setRawMode(false);
+    signal.removeEventListener("abort", nobody);
+    keyboard.off("data", onData).off("end", nobody).off("error", nobody).pause();
+  }
+}
+
 /** The question with its numbered answers. The words may be the model's own, so they are cleaned. */
-export function renderQuestion({ title, description, paths, options }: PermissionRequest): string {
-  const facts = [description ?? "", ...paths]
-    .filter((fact) => fact !== "")
-    .map((fact) => `  ${cleanLine(fact, MAX_LINE_CHARS)}`);
+export function renderQuestion(
+  request: PermissionRequest,
+  { reason, byKey }: { readonly reason: string; readonly byKey: boolean },
+): string {
+  const { title, description, kind, paths, rawInput, mcpServer, claimed, options } = request;
+  const { rawInput: otherInput, paths: otherPaths = [], kind: otherKind } = claimed ?? {};
+  const others = [...(otherKind === undefined ? [] : [`kind: ${otherKind}`]), ...otherPaths, ...factsOf(otherInput)];
+  const facts = [
+    ...(description === undefined || description === "" ? [] : [description]),
+    `What it would do: ${kind ?? "not announced"}${mcpServer === undefined ? "" : `, MCP server ${mcpServer || "unknown"}`}`,
+    ...paths,
+    ...factsOf(rawInput),
+    ...others.map((fact) => `The question says otherwise: ${fact}`),
+    ...(reason === "" ? [] : [`Why you are asked: ${reason}`]),
+  ].map((fact) => `  ${cleanLine(fact, MAX_COMMAND_CHARS)}`);
   const answers = options.map(({ name }, index) => `  ${index + 1}) ${cleanLine(name, MAX_LINE_CHARS)}`);
   return [
     `The agent asks: ${cleanLine(title, MAX_LINE_CHARS)}`,
     ...facts,
     ...answers,
-    "Answer with a number; nothing means no.",
+    byKey ? "Press a number; Enter means no." : "Answer with a number; nothing means no.",
   ].join("\n");
+}
+
+/** The input as the tool gets it, a line for each of its parts; of what is written only the beginning. */
+function factsOf(rawInput: unknown): string[] {
+  if (rawInput === undefined || rawInput === null) return [];
+  if (typeof rawInput !== "object" || Array.isArray(rawInput)) return [cut("input", rawInput)];
+  const facts = Object.entries(rawInput).map(([name, value]) => cut(name, value));
+  const more = facts.length - MAX_FACTS;
+  return more > 0 ? [...facts.slice(0, MAX_FACTS), `and ${more} more`] : facts;
+}
+
+function cut(name: string, value: unknown): string {
+  const isCommand = /^(?:command|cmd|script|args)$/i.test(name);
+  const text = typeof value === "string" ? value : isCommand && Array.isArray(value) ? value.join(" ") : json(value);
+  return `${name}: ${isCommand ? text : cleanLine(text, MAX_LINE_CHARS)}`;
+}
+
+function json(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "(nested too deep to be shown)";
+  }
 }
 
 /** The option id, null for no, undefined for what is no answer. */

@@ -174,7 +174,9 @@ test("a person at a terminal is asked, and the number that was typed counts", as
     },
   });
   expect(exitCode).toBe(0);
-  expect(stderr).toContain("The agent asks: rm -rf x\n  1) Yes\n  2) No\n");
+  expect(stderr).toContain(
+    "The agent asks: rm -rf x\n  What it would do: execute\n  Why you are asked: Only reading and searching inside the workspace is approved\n  1) Yes\n  2) No\n",
+  );
   expect(answerTo(log, "p1")?.result).toEqual({ outcome: { outcome: "selected", optionId: "a" } });
 });
 
