@@ -43,7 +43,8 @@ const NEEDS_PATH = new Set(["read", "edit", "delete", "move"]);
 
 /** Collects the evidence for one request. Paths are followed on disk. */
 export async function readToolEvidence(request: PermissionRequest, folders: readonly string[]): Promise<ToolEvidence> {
-  const { kind, rawInput, mcpServer } = request;
+  const { kind, mcpServer } = request;
+  const rawInput = kind === "edit" ? withoutOperation(request.rawInput) : request.rawInput;
   const reached = readReachedPaths(rawInput);
   const found = new Input(kind);
   // What is too deep to be walked for paths is not walked for anything else.
@@ -74,6 +75,13 @@ export async function readToolEvidence(request: PermissionRequest, folders: read
       host: reached.isTooDeep || found.unreadableHost || (kind === "fetch" && found.hosts.length === 0),
     },
   };
+}
+
+/** kiro v2 calls what its editor does a command (`{ command: "create", path, content }`): it is no program. */
+function withoutOperation(rawInput: unknown): unknown {
+  if (!isRecord(rawInput)) return rawInput;
+  const { command, ...rest } = rawInput;
+  return typeof command === "string" && /^(?:create|str_?replace|insert|append)$/i.test(command) ? rest : rawInput;
 }
 
 function isFile(path: string): boolean {

@@ -321,6 +321,13 @@ test.each([
     call: { kind: "edit", rawInput: "*** Begin Patch\n*** Update File: .env\n" },
     word: "deny",
   },
+  { policy: allowSource, call: { kind: "edit", rawInput: { command: "create", path: "b" } }, word: "deny" },
+  { policy: allowSource, call: { kind: "edit", rawInput: { command: "rm", path: "src/a" } }, word: "deny" },
+  {
+    policy: allowSource,
+    call: { kind: "edit", rawInput: { command: "create", args: ["x"], path: "b" } },
+    word: "deny",
+  },
 
   // What stands beside a command.
   ...[
@@ -492,6 +499,11 @@ test.each<{ from: string; rule: object; call: Call }>([
     from: "kiro v2 read",
     rule: { inside: "src/**" },
     call: { kind: "read", rawInput: { operations: [{ mode: "Line", path: "src/a", offset: 52, limit: 80 }] } },
+  },
+  {
+    from: "kiro v2 write",
+    rule: { kind: "edit", inside: "src/**" },
+    call: { kind: "edit", rawInput: { command: "create", path: "src/a", content: "/etc" } },
   },
   {
     from: "kiro V3 read",
