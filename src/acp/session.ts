@@ -33,9 +33,7 @@ export interface Session {
   readonly modes: AdvertisedModes | undefined;
   /** Model ids that this account may use; empty = not known. */
   readonly models: readonly string[];
-  /**
-   * Sends a prompt. The outcome always settles; a second prompt while one runs throws `AcpPromptBusy`.
-   */
+  /** Sends a prompt. The outcome always settles; a second prompt while one runs throws `AcpPromptBusy`. */
   prompt(prompt: string | readonly PromptBlock[], options?: PromptOptions): Turn;
   /** The session was closed, or given up because its agent ignored a cancel: prompts fail from now on. */
   readonly retired: boolean;

@@ -1,5 +1,4 @@
 /** Runs one turn: attempts with retries, the clocks, the cancel with its grace, and at the end one outcome. */
-
 import type { Failure } from "../errors/failure.ts";
 import { Attempt } from "./attempt.ts";
 import { DEFAULT_TURN_TIMEOUTS, TurnClocks } from "./clocks.ts";

@@ -83,9 +83,9 @@ export class StoredConversation implements AsyncDisposable {
     this.#owned.beginTurn(id);
     const turn = this.conversation.prompt(prompt, options);
     this.#turn = turn;
-    const outcome = turn.outcome.then((ended) => {
+    const outcome = turn.outcome.then(async (ended) => {
       this.#turn = undefined;
-      this.#note(() => this.#owned.endTurn(id, describeOutcome(ended)));
+      await this.#note(() => this.#owned.endTurnUnhurried(id, describeOutcome(ended)));
       return ended;
     });
     return { id: turn.id, events: turn.events, cancel: () => turn.cancel(), outcome };
@@ -103,9 +103,9 @@ export class StoredConversation implements AsyncDisposable {
   }
 
   /** A store that cannot be written does not change how a turn ended. */
-  #note(write: () => void): void {
+  async #note(write: () => Promise<void>): Promise<void> {
     try {
-      write();
+      await write();
     } catch {
       // The next owner finds the turn cut, which is the careful reading.
     }
