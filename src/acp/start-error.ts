@@ -33,7 +33,14 @@ export function toStartError(
   if (!(error instanceof RpcError)) return error;
   const raw = readRawError(error);
   const verdict = classifyError(raw, { profile: backend.profile });
-  return startError({ verdict: startVerdict(verdict, error, { method, text: raw.text, profile: backend.profile }), source: "rpc_error", title: raw.text }, error);
+  return startError(
+    {
+      verdict: startVerdict(verdict, error, { method, text: raw.text, profile: backend.profile }),
+      source: "rpc_error",
+      title: raw.text,
+    },
+    error,
+  );
 }
 
 /**
