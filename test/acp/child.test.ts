@@ -134,7 +134,8 @@ describe.concurrent("the stop ladder: afterwards nothing is alive", () => {
     { from: "with the environment cleared", how: "" },
     { from: "with the environment cleared, in a session of its own", how: "setsid" },
   ])("a launcher that is gone, and started its agent $from", async ({ how }) => {
-    const script = `exec 3<&0; env -i AGENT_LOG="$AGENT_LOG" ${how} "$@" <&3 & exit 0`;
+    // It leaves when its agent is there, as launchers do; one that is gone before it can be looked at has no pipes left to read.
+    const script = `exec 3<&0; env -i AGENT_LOG="$AGENT_LOG" ${how} "$@" <&3 & while [ ! -s "$AGENT_LOG" ]; do :; done; exit 0`;
     const { child, pids, log } = await started([deaf, stubborn], (scenario) => {
       const { file, args } = agentCommand(scenario);
       return { file: "/bin/sh", args: ["-c", script, "sh", file, ...args] };

@@ -4,6 +4,8 @@ import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
+import { ostlerPaths } from "../../../src/host/paths.ts";
+import { openStore } from "../../../src/host/store.ts";
 import { thisSystem } from "../../../src/host/this-process.ts";
 import type { Scenario } from "../../fixtures/agents/scenario.ts";
 import { processesIn } from "../../fixtures/agents/scenario.ts";
@@ -613,9 +615,7 @@ const STATE_ROWS: Row[] = [
     from: "a folder and a store that are fine, tried",
     world: (world) => {
       healthy(world).folder("ostler/state", 0o700);
-      const store = new DatabaseSync(world.path("ostler/state/store.sqlite"));
-      store.exec("CREATE TABLE t (x)");
-      store.close();
+      openStore(ostlerPaths({ OSTLER_HOME: world.path("ostler") })).close();
       return world;
     },
     argv: smoke,

@@ -114,7 +114,7 @@ test("the live line shows no more of a tool than the remarks do", () => {
 test("a call without a title is told by its kind, scrubbed", () => {
   const event: TurnEvent = { type: "tool", toolCallId: "t", title: "", kind: HOSTILE, status: "pending", paths: [] };
   const [remark] = new Remarks().of(event);
-  expect(remark?.text).toBe("▸ red2J [redacted] ~/x second line");
+  expect(remark?.text).toBe("▸ red [redacted] ~/x second line");
 });
 
 test("line ends are held back in the time that they take to read", async () => {
