@@ -30,7 +30,11 @@ export class JsonPresenter implements Presenter {
   stopping(): void {}
 
   event(event: TurnEvent): Promise<unknown> | undefined {
-    if (!this.#events) return undefined;
+    if (!this.#events) {
+      // What Ostler has to say (a session that was begun anew, a turn that was cut) has no other place.
+      if (event.type === "notice" && event.from === "ostler") this.notice(event.text);
+      return undefined;
+    }
     this.#writeLine(this.#scrubbed.of(event));
     return this.#stdout.drained;
   }

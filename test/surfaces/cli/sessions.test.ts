@@ -106,6 +106,15 @@ describe("a named session", () => {
     expect(notices).toEqual([]);
   });
 
+  test("that was begun anew says so on stderr where stdout is one result", async () => {
+    const folder = newFolder();
+    const argv = ["ask", "-s", "work", "--agent", agentOption(reopening([reply({})], { can: {} }), folder)];
+    await run([...argv, "one"], { folder });
+    const { stdout, stderr } = await run([...argv, "--format", "json", "two"], { folder });
+    expect(stderr).toMatch(LOST);
+    expect(linesOf(stdout)).toEqual([expect.objectContaining({ type: "result", outcome: "completed" })]);
+  });
+
   test("of an agent that can do neither begins anew, and says so", async () => {
     const { methods, notices, result } = await askTwice(reopening([reply({})], { can: {} }));
     expect(methods).toEqual(["session/new", "session/prompt"]);
