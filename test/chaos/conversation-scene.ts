@@ -43,11 +43,13 @@ function findCuts({ start }: Scene, runs: readonly Run[], stage: Stage): string[
   const isKilled = ({ ran }: Run): boolean => ran?.signal === "SIGKILL";
   const tellsCut = ({ ran }: Run): boolean =>
     ran !== undefined && `${ran.stdout}${ran.stderr}`.includes("was cut when its Ostler ended");
+  // In ndjson it is an event: whoever does not read stdout to its end may not hear of it.
+  const left = ({ turn }: Run): boolean => turn.disturbance.what === "leave";
   if (!runs.some(isKilled)) return runs.filter(tellsCut).map(({ turn }) => `${turn.prompt}: tells of a cut turn`);
   const inOrder = stage.prompts.flatMap((text) => runs.find(({ turn }) => turn.prompt === text) ?? []);
   return inOrder.flatMap((run, index) => {
     const next = inOrder[index + 1];
-    if (!isKilled(run) || next === undefined || isKilled(next) || tellsCut(next)) return [];
+    if (!isKilled(run) || next === undefined || isKilled(next) || left(next) || tellsCut(next)) return [];
     return [`${next.turn.prompt}: does not say that ${run.turn.prompt} was cut`];
   });
 }
