@@ -5,9 +5,10 @@
 import { execa } from "execa";
 import type { Readable, Writable } from "node:stream";
 import { basename } from "node:path";
+import { delay } from "./abort.ts";
 import type { AgentProcess, CommandLine, ProcessLedger } from "./ports.ts";
 import { markEnvironment, newMark } from "./process-mark.ts";
-import { ProcessTree, delay } from "./process-tree.ts";
+import { ProcessTree } from "./process-tree.ts";
 import { groupIsAlive, pipesOf, processNumbers, sessionGoesOn, startClock, startTimeOfChild } from "./processes.ts";
 import type { ProcessIdentity } from "./processes.ts";
 

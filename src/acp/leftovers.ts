@@ -6,7 +6,7 @@
 import { basename } from "node:path";
 import { cleanLine } from "../errors/redact.ts";
 import type { OpenCommand } from "./open-commands.ts";
-import { delay } from "./process-tree.ts";
+import { delay } from "./abort.ts";
 import { describeProcess, isAlive, signalProcess, wasBornSince } from "./processes.ts";
 import type { ProcessFacts, ProcessIdentity } from "./processes.ts";
 

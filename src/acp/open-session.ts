@@ -1,5 +1,6 @@
 /** Opens a session and puts it into the state that was asked for, before the first prompt. */
 import { RpcError } from "./connection.ts";
+import { abortable } from "./abort.ts";
 import type { Connection } from "./connection.ts";
 import { startError } from "./death.ts";
 import { isObject } from "./frames.ts";
@@ -167,18 +168,4 @@ export function claimId(id: string, { backend, claim }: OpenContext): void {
 /** Closes a session that opened when nobody waited for it any more, unless the id is by now that of another one. */
 export function closeLateSession(id: string | undefined, context: OpenContext): void {
   if (id !== undefined && context.claim(id)) void closeSession(id, context);
-}
-
-/** Rejects with the reason of the signal when it aborts first. */
-export async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

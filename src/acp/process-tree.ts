@@ -2,6 +2,7 @@
  * All processes of one agent: itself, its group, its descendants, what carries its mark and what speaks on its pipes. Whoever was seen once stays
  * known, so that a process adopted by init is still found. Every signal checks pid and start time first.
  */
+import { delay } from "./abort.ts";
 import { markedProcesses } from "./process-mark.ts";
 import {
   descendantsOf,
@@ -120,16 +121,4 @@ export class ProcessTree {
   #remember(processes: readonly ProcessIdentity[]): void {
     for (const process of processes) this.#known.set(process.pid, process);
   }
-}
-
-/** A plain wait; an abort ends it early, so that no timer keeps a program alive. */
-export function delay(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
 }

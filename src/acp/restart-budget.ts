@@ -4,6 +4,7 @@
  */
 import type { Failure } from "../errors/failure.ts";
 import { cleanLine } from "../errors/redact.ts";
+import { delay } from "./abort.ts";
 import { startError } from "./death.ts";
 import { plainVerdict } from "./make-failure.ts";
 import { decideStart, isCrash, readPark } from "./restart-policy.ts";
@@ -68,7 +69,8 @@ export class RestartBudget {
     if (decision.action === "park") throw this.#parkedError(spec, decision);
     const { delayMs, last } = decision;
     options.onDelay({ delayMs, title: last.title });
-    await abortableDelay(delayMs, options.signal);
+    await delay(delayMs, options.signal);
+    options.signal.throwIfAborted();
     // Others may have crashed in the meantime.
     const park = readPark(this.#historyOf(spec), intensity);
     if (park !== undefined) throw this.#parkedError(spec, park);
@@ -143,20 +145,4 @@ export function createMemoryLedger(): CrashLedger {
 
 function keyOf({ backend, program }: RuntimeSpec): string {
   return JSON.stringify([backend.id, program]);
-}
-
-/** Rejects with the reason of the signal. */
-function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
 }

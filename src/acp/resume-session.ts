@@ -1,8 +1,8 @@
 /** Gets back to a session of an earlier process: `session/load` or `session/resume` (kiro wire notes, section 6). */
 import { startError } from "./death.ts";
 import { plainVerdict } from "./make-failure.ts";
+import { abortable } from "./abort.ts";
 import {
-  abortable,
   claimId,
   closeLateSession,
   openParams,

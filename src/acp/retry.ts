@@ -4,6 +4,7 @@
  */
 import pRetry from "p-retry";
 import type { Failure, ReplaySafety } from "../errors/failure.ts";
+import { delay } from "./abort.ts";
 import type { Decision } from "./outcome.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 
@@ -114,7 +115,7 @@ export async function withRetries(
           if (!(error instanceof AttemptEnded)) return;
           budget.take();
           options.onRetry(error.step);
-          await abortableDelay(error.step.delayMs, signal);
+          await delay(error.step.delayMs, signal);
           if (signal.aborted) budget.giveBack();
         },
       },
@@ -221,16 +222,4 @@ function tellReset(decision: Decision, options: Pick<RetryOptions, "allowedWaitM
 function reasonOf(decision: Decision, how: RetryHow): string {
   const why = decision.kind === "failed" ? decision.failure.title : "The agent ended its turn without an answer";
   return how === "continue" ? `The agent is asked to go on: ${why}` : why;
-}
-
-function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

@@ -2,6 +2,7 @@
 import { AcpError } from "../errors/acp-error.ts";
 import { AcpRuntimeError } from "../errors/runtime-error.ts";
 import { toError } from "../errors/typed.ts";
+import { abortable } from "./abort.ts";
 import type { RestartBudget, StartDelay } from "./restart-budget.ts";
 import type { RuntimeSpec } from "./runtime-binding.ts";
 import type { Runtime } from "./runtime.ts";
@@ -108,18 +109,5 @@ export class SupervisedRuntime {
     this.#starting.abort(reason);
     const runtime = await this.#started.catch(() => undefined);
     await runtime?.stop();
-  }
-}
-
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }

@@ -2,6 +2,7 @@
  * Back to a session of an earlier process: `session/load`, then `session/resume`, then a new session and a sentence that
  * says so (case C21; kiro wire notes, section 6). The decision is pure; {@link climb} carries it out.
  */
+import { delay } from "../acp/abort.ts";
 import type { Failure, FailureKind } from "../errors/failure.ts";
 
 /** How a session may be reopened, in the words of ACP. */
@@ -135,7 +136,8 @@ export async function climb<S>(rungs: Rungs<S>): Promise<Climbed<S>> {
       const contextLost = lostSentence(step.why);
       return { session: await rungs.open(contextLost), contextLost };
     }
-    await wait(step.afterMs, rungs.signal);
+    if (step.afterMs > 0) await delay(step.afterMs, rungs.signal);
+    rungs.signal?.throwIfAborted();
     try {
       return { session: await rungs.reopen(step.via) };
     } catch (error) {
@@ -154,20 +156,4 @@ function lostSentence(why: string): string {
 
 function reopen(via: ReopenWay, { afterMs = 0, respawn = false } = {}): LadderStep {
   return { do: "reopen", via, afterMs, respawn };
-}
-
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  if (ms === 0) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
 }
