@@ -277,9 +277,17 @@ class AcpRuntime implements Runtime {
     // What the agent started may have outlived it.
     void this.#child.stop();
   }
+
   #tellEnd({ verdict, source, title, details }: RuntimeGone): void {
     const facts = { verdict, source, title, details };
-    const failure = makeFailure({ ...facts, id: "runtime:error", revision: 1, replaySafety: "unknown" });
-    this.#end.resolve({ failure, expected: this.#stopRequested });
+    let failure: Failure | undefined;
+    this.#end.resolve({
+      // Only when somebody asks: the first scrubbing of a text costs as much as a handshake, and most ends are ours.
+      get failure() {
+        failure ??= makeFailure({ ...facts, id: "runtime:error", revision: 1, replaySafety: "unknown" });
+        return failure;
+      },
+      expected: this.#stopRequested,
+    });
   }
 }

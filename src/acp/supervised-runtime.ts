@@ -90,8 +90,8 @@ export class SupervisedRuntime {
       throw error;
     }
     const readyAt = now();
-    void this.#runtime.gone.then(({ failure, expected }) => {
-      if (!expected) budget.record(this.spec, failure, now() - readyAt);
+    void this.#runtime.gone.then((end) => {
+      if (!end.expected) budget.record(this.spec, end.failure, now() - readyAt);
       return this.end();
     });
     return this.#runtime;
