@@ -6,7 +6,14 @@ import { isObject } from "./frames.ts";
 import { readUsage, str } from "./normalize.ts";
 import type { Usage } from "./types.ts";
 
-/** The longest word of the protocol is `max_turn_requests`. */
+/** The words of the protocol hide nothing, and the first scrubbing of a text costs as much as a handshake. */
+const STOP_REASONS: ReadonlySet<string> = new Set([
+  "end_turn",
+  "cancelled",
+  "refusal",
+  "max_tokens",
+  "max_turn_requests",
+]);
 const MAX_STOP_REASON_CHARS = 100;
 
 export interface PromptResult {
@@ -21,8 +28,12 @@ export function readPromptResult(value: unknown): PromptResult {
   const result = isObject(value) ? value : {};
   const stopReason = str(result["stopReason"]);
   return {
-    stopReason: stopReason === undefined ? null : cleanLine(stopReason, MAX_STOP_REASON_CHARS),
+    stopReason: stopReason === undefined ? null : cleanStopReason(stopReason),
     usage: readUsage(result),
     terminal: readSessionFailure(result["_meta"]),
   };
+}
+
+function cleanStopReason(word: string): string {
+  return STOP_REASONS.has(word) ? word : cleanLine(word, MAX_STOP_REASON_CHARS);
 }
