@@ -50,12 +50,19 @@ export const ENDLESS_COMMAND = "tail -f notes.txt";
 /** A person's second press: the kernel makes one signal of two that come at once. */
 const SECOND_PRESS_MS = 150;
 
+/** What is done while the run lasts. */
+export interface During {
+  readonly strike?: Strike | undefined;
+  /** Called whenever more of the answer is on stdout. */
+  readonly onAnswer?: () => void;
+}
+
 /** Runs `ostler ask` with `args` in the scenario's workspace. */
 export async function runAsk(
   home: ScenarioHome,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
-  strike?: Strike,
+  { strike, onAnswer = () => {} }: During = {},
 ): Promise<AskRun> {
   const ask = execa(process.execPath, [OSTLER, "ask", ...args], {
     cwd: home.workspace,
@@ -67,6 +74,7 @@ export async function runAsk(
     timeout: RUN_LIMIT_MS,
     killSignal: "SIGKILL",
   });
+  watchAnswer(ask.stdout, onAnswer);
   if (strike !== undefined) {
     await Promise.race([ask, momentOf(strike, ask.stdout, home.root)]);
     if (strike.target === "ostler") {
@@ -77,6 +85,16 @@ export async function runAsk(
   }
   const { exitCode, stdout, stderr } = await ask;
   return { exitCode, stdout, stderr, left: await leftovers(home.root) };
+}
+
+/** Tells of every line with an event of the answer, and of everything that is no event (`--format text`). */
+function watchAnswer(stdout: NodeJS.ReadableStream, tell: () => void): void {
+  let line = "";
+  stdout.on("data", (chunk: Buffer) => {
+    const lines = `${line}${chunk.toString()}`.split("\n");
+    line = lines.pop() ?? "";
+    if (lines.some((one) => one.includes('"type":"text"')) || (line !== "" && !line.startsWith("{"))) tell();
+  });
 }
 
 function momentOf({ when, turnArrived }: Strike, stdout: NodeJS.ReadableStream, root: string): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { anthropicError, refusal, stop, streamError, type AnthropicStep } from "../model-service/anthropic.ts";
-import { cut, emptyAnswer, hang, httpError, slowText, text, toolCall } from "../model-service/steps.ts";
+import { cut, emptyAnswer, hang, httpError, heldText, text, toolCall } from "../model-service/steps.ts";
 import { attachedImage, missingMcpServer } from "./scenario-files.ts";
 import { DUMMY_KEYS, type ScenarioHome } from "./scenario-home.ts";
 import { cancelled, completed, empty, failed, refused, type Scenario, type Script } from "./scenario.ts";
@@ -27,9 +27,9 @@ const ANSWERS: readonly Scenario<AnthropicStep>[] = [
   { name: "a plain answer", service: [text("Hello from the service.")], expect: completed("Hello from the service.") },
   { name: "a long answer, every word of it", service: [text(LONG_ANSWER, 2_000)], expect: completed(LONG_ANSWER) },
   {
-    name: "words that come slowly are shown one by one",
-    service: [slowText(["one ", "two ", "three"], 150)],
-    expect: completed("one two three", { says: [/"text":"one "/, /"text":"three"/] }),
+    name: "the first words are shown before the last one was sent",
+    service: [heldText("one ", "two three")],
+    expect: completed("one two three", { says: [/"type":"text","text":"one "/] }),
   },
   {
     name: "an answer in the format text goes to stdout and nothing else does",

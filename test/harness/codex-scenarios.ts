@@ -11,7 +11,7 @@ import {
   refusal,
   type OpenAiStep,
 } from "../model-service/openai.ts";
-import { cut, emptyAnswer, hang, httpError, slowText, text, toolCall } from "../model-service/steps.ts";
+import { cut, emptyAnswer, hang, httpError, heldText, text, toolCall } from "../model-service/steps.ts";
 import { attachedImage, codexConfigFile, missingMcpServer } from "./scenario-files.ts";
 import { codexConfig, DUMMY_KEYS } from "./scenario-home.ts";
 import { cancelled, completed, empty, failed, refused, type Scenario } from "./scenario.ts";
@@ -452,9 +452,9 @@ const SETTINGS: readonly Scenario<OpenAiStep>[] = [
     expect: failed("agent_spawn", "never", 9, 0, { attempts: 0, says: [/\/nonexistent\/codex/] }),
   },
   {
-    name: "words that come slowly are shown one by one",
-    service: [slowText(["one ", "two ", "three"], 150)],
-    expect: completed("one two three", { says: [/"text":"one "/, /"text":"three"/] }),
+    name: "the first words are shown before the last one was sent",
+    service: [heldText("one ", "two three")],
+    expect: completed("one two three", { says: [/"type":"text","text":"one "/] }),
   },
 ];
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { slowText } from "../model-service/steps.ts";
+import { heldText } from "../model-service/steps.ts";
 import { playClaude } from "./play.ts";
 import { promised } from "./promise.ts";
 import { completed } from "./scenario.ts";
@@ -13,7 +13,7 @@ test("two asks that share the harness's settings and Ostler's state each get the
   const env = { XDG_STATE_HOME: join(shared, "state"), CLAUDE_CONFIG_DIR: join(shared, "claude") };
   const scenarios = ["first", "second"].map((name) => ({
     name,
-    service: [slowText(["The ", name, " answer."], 300)] as const,
+    service: [heldText(`The ${name} `, "answer.")] as const,
     env,
     expect: completed(`The ${name} answer.`),
   }));

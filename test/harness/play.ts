@@ -73,12 +73,11 @@ async function play<Step>(
     const env = withChanges(scenarioEnv(home, surroundings), scenario.env ?? {});
     codexConfigFile(home, codexConfig(serviceUrl));
     const files = scenario.prepare?.(home, serviceUrl) ?? [];
-    const run = await runAsk(
-      home,
-      env,
-      [...askArguments(harness, scenario), ...files, PROMPT],
-      scenario.interrupt && { ...scenario.interrupt, harness, turnArrived: service?.untilTurn(1) ?? Promise.resolve() },
-    );
+    const turnArrived = service?.untilTurn(1) ?? Promise.resolve();
+    const run = await runAsk(home, env, [...askArguments(harness, scenario), ...files, PROMPT], {
+      strike: scenario.interrupt && { ...scenario.interrupt, harness, turnArrived },
+      onAnswer: () => service?.release(),
+    });
     onTestFailed(() => console.error(`--- stdout\n${shortened(run.stdout)}\n--- stderr\n${shortened(run.stderr)}`));
     return { ...observe(scenario, run, service, home), outbound: guard.attempts };
   } finally {

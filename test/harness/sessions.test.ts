@@ -2,13 +2,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PermissionRequest, PromptOptions, TurnEvent } from "../../src/acp/types.ts";
+import type { PermissionRequest, PromptOptions, Turn, TurnOutcome } from "../../src/acp/types.ts";
 import type { Session } from "../../src/acp/session.ts";
 import { AcpPromptBusy } from "../../src/errors/acp-error.ts";
 import { play, recordOf, rejectionOf, textsOf } from "../acp/drive.ts";
 import { anthropicError } from "../model-service/anthropic.ts";
 import { openAiError } from "../model-service/openai.ts";
-import { hang, httpError, slowText, text, toolCall } from "../model-service/steps.ts";
+import { heldText, hang, httpError, text, toolCall } from "../model-service/steps.ts";
 import type { CommonStep } from "../model-service/steps.ts";
 import { commandRuns, ENDLESS_COMMAND, runAsk } from "./ask.ts";
 import { killDashNine, lastRequest, openWorld, runs } from "./live.ts";
@@ -64,12 +64,15 @@ function undecided() {
   return { ask, asked: asked.promise, closed: closed.promise };
 }
 
-/** Prompts, and aborts as soon as an event says so. */
-async function playUntil(session: Session, prompt: string, isTheMoment: (event: TurnEvent) => boolean) {
-  const stop = new AbortController();
-  const turn = session.prompt(prompt, { ...LATER, signal: stop.signal });
-  for await (const event of turn.events) if (isTheMoment(event)) stop.abort();
-  return turn.outcome;
+/** Reads a turn; `text` settles with its first words. A turn that ends without any rejects it. */
+function begun({ events, outcome }: Turn) {
+  const text = Promise.withResolvers<void>();
+  const read = async (): Promise<TurnOutcome> => {
+    for await (const { type } of events) if (type === "text") text.resolve();
+    text.reject(new Error("The turn ended without a word"));
+    return outcome;
+  };
+  return { text: text.promise, outcome: read() };
 }
 
 describe.each(HARNESSES)("$name, one process", ({ name, endless, trouble }) => {
@@ -79,8 +82,8 @@ describe.each(HARNESSES)("$name, one process", ({ name, endless, trouble }) => {
 
   beforeAll(async () => {
     world = await openWorld(name, {
-      PLUM: [slowText(["A1 ", "A2 ", "A3 ", "A4"], 150)],
-      FIG: [slowText(["B1 ", "B2 ", "B3 ", "B4"], 150)],
+      PLUM: [heldText("A1 ", "A2")],
+      FIG: [heldText("B1 ", "B2")],
       HANG: [hang("Half an ans")],
       SILENCE: [hang()],
       COMMAND: [endless, text("Not after that.")],
@@ -93,17 +96,21 @@ describe.each(HARNESSES)("$name, one process", ({ name, endless, trouble }) => {
 
   test("two sessions side by side: texts do not mix, a cancel and a close touch their own alone", async () => {
     const [one, other] = await Promise.all([open(), open()]);
-    const texts = await Promise.all([play(one, LATER, "PLUM"), play(other, LATER, "FIG")]);
-    expect(texts.map(({ outcome }) => outcome)).toMatchObject([
-      { kind: "completed", text: "A1 A2 A3 A4" },
-      { kind: "completed", text: "B1 B2 B3 B4" },
+    const both = [begun(one.prompt("PLUM", LATER)), begun(other.prompt("FIG", LATER))];
+    await Promise.all(both.map(({ text }) => text));
+    world.service.release();
+    expect(await Promise.all(both.map(({ outcome }) => outcome))).toMatchObject([
+      { kind: "completed", text: "A1 A2" },
+      { kind: "completed", text: "B1 B2" },
     ]);
-    const [stopped, whole] = await Promise.all([
-      playUntil(one, "HANG", ({ type }) => type === "text"),
-      play(other, LATER, "FIG"),
-    ]);
-    expect(stopped).toMatchObject({ kind: "cancelled", by: "caller", text: "Half an ans" });
-    expect(whole.outcome).toMatchObject({ kind: "completed", text: "B1 B2 B3 B4" });
+    const stop = new AbortController();
+    const stopped = begun(one.prompt("HANG", { ...LATER, signal: stop.signal }));
+    const whole = begun(other.prompt("FIG", LATER));
+    await Promise.all([stopped.text, whole.text]);
+    stop.abort();
+    expect(await stopped.outcome).toMatchObject({ kind: "cancelled", by: "caller", text: "Half an ans" });
+    world.service.release();
+    expect(await whole.outcome).toMatchObject({ kind: "completed", text: "B1 B2" });
     await one.close();
     expect(await play(other, LATER, "FINE")).toMatchObject({ outcome: { kind: "completed", text: "Fine." } });
     expect(lastRequest(world)).not.toContain("PLUM");
@@ -114,9 +121,12 @@ describe.each(HARNESSES)("$name, one process", ({ name, endless, trouble }) => {
   test("a second prompt in a session is refused before it reaches the harness", async () => {
     const session = await open();
     const before = world.service.count("turn");
-    const first = session.prompt("PLUM", LATER);
+    const first = begun(session.prompt("PLUM", LATER));
     expect(() => session.prompt("FIG", LATER)).toThrow(AcpPromptBusy);
-    expect(await first.outcome).toMatchObject({ kind: "completed", text: "A1 A2 A3 A4" });
+    await first.text;
+    expect(() => session.prompt("FIG", LATER)).toThrow(AcpPromptBusy);
+    world.service.release();
+    expect(await first.outcome).toMatchObject({ kind: "completed", text: "A1 A2" });
     expect(world.service.count("turn")).toBe(before + 1);
     await session.close();
   });

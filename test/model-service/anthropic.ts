@@ -3,10 +3,9 @@
  * and without streaming (a cut stream is tried once more without). Event shapes as in the recordings of
  * claude-agent-acp 0.101.0.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { ServerResponse } from "node:http";
 import {
-  cutStream,
+  cutWhenReleased,
   openStream,
   sendEvent,
   sendJson,
@@ -79,8 +78,8 @@ const dialect: Dialect<AnthropicStep> = {
         return sendMessage(exchange, step.text === "" ? [] : [{ type: "text", text: step.text }], "end_turn", {
           pieces: step.pieces,
         });
-      case "slowText":
-        return sendSlowly(exchange, step.words, step.everyMs);
+      case "heldText":
+        return sendInHalves(exchange, step.first, step.rest);
       case "toolCall":
         return sendMessage(
           exchange,
@@ -100,7 +99,7 @@ const dialect: Dialect<AnthropicStep> = {
       case "cut":
         if (!isStreamed(exchange)) return void response.destroy();
         beginText(exchange, step.text);
-        return cutStream(response);
+        return cutWhenReleased(exchange);
       case "hang":
         if (step.text !== null && isStreamed(exchange)) beginText(exchange, step.text);
         return;
@@ -166,15 +165,13 @@ function sendMessage(
   response.end();
 }
 
-async function sendSlowly(exchange: Exchange, words: readonly string[], everyMs: number): Promise<void> {
+/** What does not stream comes whole. */
+async function sendInHalves(exchange: Exchange, first: string, rest: string): Promise<void> {
   const { response } = exchange;
-  if (!isStreamed(exchange)) return sendMessage(exchange, [{ type: "text", text: words.join("") }], "end_turn");
-  beginText(exchange, "");
-  for (const word of words) {
-    if (response.destroyed) return;
-    sendEvent(response, textDelta(0, word));
-    await delay(everyMs);
-  }
+  if (!isStreamed(exchange)) return sendMessage(exchange, [{ type: "text", text: first + rest }], "end_turn");
+  beginText(exchange, first);
+  await exchange.untilReleased();
+  sendEvent(response, textDelta(0, rest));
   sendEvent(response, { type: "content_block_stop", index: 0 });
   sendEvent(response, { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: USAGE });
   sendEvent(response, { type: "message_stop" });

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { anthropicError, refusal as claudeRefusal, startAnthropic, type AnthropicStep } from "./anthropic.ts";
 import { failed, openAiError, startOpenAi, type OpenAiStep } from "./openai.ts";
-import { refusedUrl } from "./server.ts";
-import { cut, emptyAnswer, hang, httpError, slowText, text, toolCall } from "./steps.ts";
+import { refusedUrl, type ModelService } from "./server.ts";
+import { cut, emptyAnswer, hang, httpError, heldText, text, toolCall, type CommonStep } from "./steps.ts";
 
 const TURN = { tools: [{ name: "Bash" }], messages: [], stream: true };
 
@@ -60,19 +60,6 @@ test.each<{ from: string; step: AnthropicStep; types: string[] }>([
     step: emptyAnswer(),
     types: ["message_start", "message_delta", "message_stop"],
   },
-  {
-    from: "a slow answer",
-    step: slowText(["one ", "two"], 1),
-    types: [
-      "message_start",
-      "content_block_start",
-      "content_block_delta",
-      "content_block_delta",
-      "content_block_stop",
-      "message_delta",
-      "message_stop",
-    ],
-  },
 ])("Messages API: $from", async ({ step, types }) => {
   await using service = await startAnthropic([step]);
   const answer = await (await post(`${service.url}/v1/messages`, TURN)).text();
@@ -116,23 +103,87 @@ test("side calls are answered and are not requests of the turn", async () => {
   expect([anthropic.count("turn"), anthropic.count("title")]).toEqual([0, 1]);
 });
 
+/** Reads a stream to its end; `onText` is told all of it so far. */
+async function readStream(response: Response, onText: (soFar: string) => void): Promise<string> {
+  const decoder = new TextDecoder();
+  let soFar = "";
+  for await (const chunk of response.body ?? []) {
+    soFar += decoder.decode(chunk, { stream: true });
+    onText(soFar);
+  }
+  return soFar;
+}
+
 test.each([
-  { from: "cut after half an answer", step: cut("Half an ans") },
-  { from: "connection closed by the end of the test", step: hang("Half an ans") },
-])("$from: the text arrives, an end does not", async ({ step }) => {
-  await using service = await startOpenAi([step]);
-  const response = await post(`${service.url}/v1/responses`, {});
-  let received = "";
-  const read = async (): Promise<void> => {
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) {
-      received += decoder.decode(chunk, { stream: true });
-      if (received.includes("Half an ans")) await service.close();
-    }
-  };
-  await expect(read()).rejects.toThrow("terminated");
-  expect(received).toContain("Half an ans");
-  expect(received).not.toContain("response.completed");
+  {
+    from: "Responses API",
+    start: () => startOpenAi([heldText("one ", "two three")]),
+    path: "/v1/responses",
+    types: [
+      "response.created",
+      "response.output_item.added",
+      "response.output_text.delta",
+      "response.output_text.delta",
+      "response.output_item.done",
+      "response.completed",
+    ],
+  },
+  {
+    from: "Messages API",
+    start: () => startAnthropic([heldText("one ", "two three")]),
+    path: "/v1/messages",
+    types: [
+      "message_start",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_delta",
+      "content_block_stop",
+      "message_delta",
+      "message_stop",
+    ],
+  },
+])("$from: the rest of a held answer, and of the next one, is sent when it is released", async (row) => {
+  await using service = await row.start();
+  for (let index = 0; index < 2; index += 1) {
+    // No answer is held yet: this one counts for nothing.
+    service.release();
+    let before = "";
+    const answer = await readStream(await post(`${service.url}${row.path}`, TURN), (soFar) => {
+      if (before !== "" || !soFar.includes('"one "')) return;
+      before = soFar;
+      service.release();
+    });
+    expect(before).not.toContain("two");
+    expect(answer).toContain('"two three"');
+    expect([...answer.matchAll(/^event: (.*)$/gm)].map(([, type]) => type)).toEqual(row.types);
+  }
+});
+
+test("Messages API: a held answer comes whole when the request does not stream", async () => {
+  await using service = await startAnthropic([heldText("one ", "two three")]);
+  const answer: unknown = await (await post(`${service.url}/v1/messages`, { ...TURN, stream: false })).json();
+  expect(answer).toMatchObject({ content: [{ type: "text", text: "one two three" }], stop_reason: "end_turn" });
+});
+
+test.each<{ from: string; step: CommonStep; end: (service: ModelService) => void }>([
+  { from: "cut after half an answer", step: cut("Half an ans"), end: (service) => service.release() },
+  { from: "closed by the end of the test", step: hang("Half an ans"), end: (service) => void service.close() },
+])("connection $from: the text arrives, an end does not", async ({ step, end }) => {
+  await using openAi = await startOpenAi([step]);
+  await using anthropic = await startAnthropic([step]);
+  for (const [service, path] of [
+    [openAi, "/v1/responses"],
+    [anthropic, "/v1/messages"],
+  ] as const) {
+    let received = "";
+    const read = readStream(await post(`${service.url}${path}`, TURN), (soFar) => {
+      received = soFar;
+      if (soFar.includes("Half an ans")) end(service);
+    });
+    await expect(read).rejects.toThrow("terminated");
+    expect(received).toContain("Half an ans");
+    expect(received).not.toMatch(/response.completed|message_stop/);
+  }
 });
 
 test("untilTurn settles when the request has arrived, answered or not", async () => {

@@ -2,10 +2,9 @@
  * A scripted stand-in for the OpenAI Responses API, as far as codex 0.166 speaks it: streamed `POST …/responses`. Event
  * shapes as in the recordings of codex-acp 2.6.0.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { ServerResponse } from "node:http";
 import {
-  cutStream,
+  cutWhenReleased,
   openStream,
   sendEvent,
   sendJson,
@@ -72,15 +71,18 @@ const dialect: Dialect<OpenAiStep> = {
     return "turn";
   },
 
-  answerTurn(step, { response }) {
+  async answerTurn(step, exchange) {
+    const { response, untilReleased } = exchange;
     const stream = new ResponseStream(response);
     switch (step.answer) {
       case "httpError":
         return sendJson(response, step.status, step.body, { "x-request-id": "req_scripted", ...step.headers });
       case "text":
         return stream.begin().say(step.text, step.pieces).complete();
-      case "slowText":
-        return stream.begin().sayWords(step.words, step.everyMs);
+      case "heldText":
+        stream.begin().delta(step.first);
+        await untilReleased();
+        return stream.sayRest(step.first, step.rest);
       case "toolCall":
         return stream.begin().callFunction(step.name, step.input).complete();
       case "applyPatch":
@@ -93,7 +95,7 @@ const dialect: Dialect<OpenAiStep> = {
         return stream.begin().delta(step.text).stopShort(step.reason);
       case "cut":
         stream.begin().delta(step.text);
-        return cutStream(response);
+        return cutWhenReleased(exchange);
       case "hang":
         if (step.text !== null) stream.begin().delta(step.text);
         return;
@@ -166,13 +168,11 @@ class ResponseStream {
     return text === "" ? this : this.#closeMessage([{ type: "output_text", text, annotations: [] }]);
   }
 
-  async sayWords(words: readonly string[], everyMs: number): Promise<void> {
-    for (const word of words) {
-      if (this.#response.destroyed) return;
-      this.delta(word);
-      await delay(everyMs);
-    }
-    this.#closeMessage([{ type: "output_text", text: words.join(""), annotations: [] }]).complete();
+  /** The end of an answer of which `first` was said. */
+  sayRest(first: string, rest: string): void {
+    this.delta(rest)
+      .#closeMessage([{ type: "output_text", text: first + rest, annotations: [] }])
+      .complete();
   }
 
   refuse(text: string): this {

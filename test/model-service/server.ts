@@ -6,7 +6,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * Why a harness made a request: `turn` is the prompt of the user and what follows from it; `title`, `suggestion`,
@@ -33,6 +32,8 @@ export interface LoggedRequest {
 export interface Exchange {
   readonly request: LoggedRequest;
   readonly response: ServerResponse;
+  /** Settles with the next {@link ModelService.release}. */
+  readonly untilReleased: () => Promise<void>;
 }
 
 /** What differs between two APIs. */
@@ -54,6 +55,8 @@ export interface ModelService extends AsyncDisposable {
   count(role: RequestRole): number;
   /** Settles once `count` turn requests have arrived. */
   untilTurn(count: number): Promise<void>;
+  /** Lets every answer go on that is held at the moment (`heldText`, `cut`). */
+  release(): void;
   /** Ends every connection, open streams included. */
   close(): Promise<void>;
 }
@@ -69,17 +72,19 @@ export async function startModelService<Step>(
   const requests: LoggedRequest[] = [];
   const sockets = new Set<Socket>();
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  let held = Promise.withResolvers<void>();
+  const untilReleased = (): Promise<void> => held.promise;
   const count = (role: RequestRole): number => requests.filter((request) => request.role === role).length;
 
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const seen = await readRequest(incoming);
     const request: LoggedRequest = { ...seen, role: dialect.roleOf(seen) };
     requests.push(request);
-    if (request.role !== "turn") return dialect.answerSideCall({ request, response });
+    if (request.role !== "turn") return dialect.answerSideCall({ request, response, untilReleased });
     const turns = count("turn");
     for (const waiter of waiting) if (turns >= waiter.count) waiter.resolve();
     const step = typeof script === "function" ? script(request) : (script[turns - 1] ?? script.at(-1) ?? script[0]);
-    return dialect.answerTurn(step, { request, response });
+    return dialect.answerTurn(step, { request, response, untilReleased });
   };
 
   const server = createServer((incoming, response) => {
@@ -108,6 +113,10 @@ export async function startModelService<Step>(
         if (count("turn") >= wanted) resolve();
         else waiting.push({ count: wanted, resolve });
       }),
+    release: () => {
+      held.resolve();
+      held = Promise.withResolvers();
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -147,15 +156,13 @@ export function sendEvent(response: ServerResponse, event: JsonObject & { readon
 }
 
 /**
- * Destroys the connection a moment after what was written last: without the pause Claude Code reads the text and the end
- * in one go and drops the text (claude-agent-acp wire notes, point 9).
+ * Destroys the connection once the test has seen what was written last: Claude Code that reads the text and the end in
+ * one go drops the text (claude-agent-acp wire notes, point 9).
  */
-export async function cutStream(response: ServerResponse): Promise<void> {
-  await delay(CUT_AFTER_MS);
+export async function cutWhenReleased({ response, untilReleased }: Exchange): Promise<void> {
+  await untilReleased();
   response.destroy();
 }
-
-const CUT_AFTER_MS = 300;
 
 async function readRequest(incoming: IncomingMessage): Promise<Omit<LoggedRequest, "role">> {
   let text = "";

@@ -7,8 +7,8 @@
 export type CommonStep =
   /** A whole answer. Empty text = a well-formed answer without any content. */
   | { readonly answer: "text"; readonly text: string; readonly pieces: number }
-  /** A whole answer, one word at a time. */
-  | { readonly answer: "slowText"; readonly words: readonly string[]; readonly everyMs: number }
+  /** A whole answer, of which `rest` is sent only when the test releases it. */
+  | { readonly answer: "heldText"; readonly first: string; readonly rest: string }
   /** The model asks the harness to run one of its tools. */
   | { readonly answer: "toolCall"; readonly name: string; readonly input: Readonly<Record<string, unknown>> }
   /** An HTTP error instead of a stream. A string body is sent as it is, anything else as JSON. */
@@ -18,7 +18,7 @@ export type CommonStep =
       readonly body: unknown;
       readonly headers: Readonly<Record<string, string>>;
     }
-  /** The stream begins, says `text`, and the socket is destroyed. */
+  /** The stream begins, says `text`, and the socket is destroyed when the test releases it. */
   | { readonly answer: "cut"; readonly text: string }
   /** The stream begins, says `text`, and then nothing more comes. `null` = not even the response headers. */
   | { readonly answer: "hang"; readonly text: string | null };
@@ -33,9 +33,9 @@ export function emptyAnswer(): CommonStep {
   return text("");
 }
 
-/** A whole answer, one word every `everyMs` milliseconds. */
-export function slowText(words: readonly string[], everyMs: number): CommonStep {
-  return { answer: "slowText", words, everyMs };
+/** Says `first`, waits for `release()` of the service, and only then says `rest` and ends. */
+export function heldText(first: string, rest: string): CommonStep {
+  return { answer: "heldText", first, rest };
 }
 
 /** A call of one of the harness's tools, by the harness's own name and schema. */
@@ -48,7 +48,7 @@ export function httpError(status: number, body: unknown, headers: Readonly<Recor
   return { answer: "httpError", status, body, headers };
 }
 
-/** Says `text`, then loses the connection. */
+/** Says `text`, waits for `release()` of the service, then loses the connection. */
 export function cut(text: string): CommonStep {
   return { answer: "cut", text };
 }
