@@ -1,6 +1,6 @@
 /** Plays a scene through the library: one host, one agent at a time, several sessions side by side. */
 import type { Runtime } from "../../src/acp/runtime.ts";
-import type { Session } from "../../src/acp/session.ts";
+import type { Session } from "../../src/acp/session-link.ts";
 import { AcpError } from "../../src/errors/acp-error.ts";
 import { AcpRuntimeError } from "../../src/errors/runtime-error.ts";
 import { DEFAULT_CONFIG } from "../../src/host/config-defaults.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promptsIn, scenarioFile } from "../fixtures/agents/scenario.ts";
-import { processesOf } from "../harness/processes.ts";
+import { killAll, processesOf } from "../harness/processes.ts";
 import type { LiveProcess } from "../harness/processes.ts";
 import type { Moment, Scene, Victim } from "./scene.ts";
 
@@ -64,18 +64,12 @@ export class Stage {
 
   /** Kills every such process that there is. */
   kill(victim: Victim): void {
-    for (const found of processesOf(this.folder).filter(VICTIMS[victim])) {
-      try {
-        process.kill(found.pid, "SIGKILL");
-      } catch {
-        // It went by itself in between.
-      }
-    }
+    killAll(processesOf(this.folder).filter(VICTIMS[victim]));
   }
 
   /** How many agents run. A process that one of them has just forked still looks like it. */
   get agents(): number {
-    const agents = processesOf(this.folder).filter(VICTIMS.agent);
+    const agents = processesOf(this.folder).filter((found) => VICTIMS.agent(found) && !found.isKilled);
     return agents.filter(({ parent }) => agents.every(({ pid }) => pid !== parent)).length;
   }
 
@@ -97,10 +91,16 @@ export class Stage {
     return [...processes, ...files.map(({ parentPath, name }) => `lease ${join(parentPath, name)} is left`)];
   }
 
+  /** There are processes left, and every one of them was killed. */
+  get isBurying(): boolean {
+    const left = processesOf(this.folder);
+    return left.length > 0 && left.every(({ isKilled }) => isKilled);
+  }
+
   /** Ends what a fault left; keeps the folder for whoever looks into it. */
   clear({ keep }: { keep: boolean }): void {
     for (const timer of this.#timers) clearTimeout(timer);
-    for (const { pid } of processesOf(this.folder)) process.kill(pid, "SIGKILL");
+    killAll(processesOf(this.folder));
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -35,8 +35,9 @@ export interface Storm {
 
 const PLAY = { library: playLibraryScene, cli: playCliScene, conversation: playConversationScene };
 const AT_A_TIME = 4;
-/** The kernel takes a moment to bury what was killed. */
+/** What ends by itself takes a moment; what was killed takes as long as the kernel takes to bury it. */
 const LEAVE_MS = 1000;
+const BURIAL_MS = 30_000;
 const LOOK_MS = 20;
 
 /** Resolves when every scene was played. */
@@ -99,9 +100,9 @@ async function playScene(scene: Scene, ended: Told["ended"]): Promise<Found> {
 }
 
 async function leftoversOf(stage: Stage): Promise<readonly string[]> {
-  const deadline = performance.now() + LEAVE_MS;
+  const since = performance.now();
   let left = stage.leftovers();
-  while (left.length > 0 && performance.now() < deadline) {
+  while (left.length > 0 && performance.now() - since < (stage.isBurying ? BURIAL_MS : LEAVE_MS)) {
     await delay(LOOK_MS);
     left = stage.leftovers();
   }

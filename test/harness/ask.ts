@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
-import { processesOf, type LiveProcess } from "./processes.ts";
+import { killAll, processesOf, untilTaken, type LiveProcess } from "./processes.ts";
 import type { HarnessName, ScenarioHome } from "./scenario-home.ts";
 
 /** A signal that hits the run once it is under way. */
@@ -34,8 +34,11 @@ export const OSTLER = fileURLToPath(new URL("../../bin/ostler.js", import.meta.u
 /** Longest a run may take before the test gives up on it; the slowest scenario waits some 15 s. */
 const RUN_LIMIT_MS = 90_000;
 
-/** How long what the CLI ended may take to leave the process table. */
+/** How long a process may outlive the CLI. */
 const LEAVE_LIMIT_MS = 1_500;
+
+/** What was killed is not left, but gone it must be: this only keeps the test from waiting for ever. */
+const BURIAL_LIMIT_MS = 30_000;
 
 /** What {@link runAsk} needs to know to strike at the right moment. */
 export interface Strike extends Interruption {
@@ -46,9 +49,6 @@ export interface Strike extends Interruption {
 
 /** What a scripted model has the harness run when the row needs a command that does not end. */
 export const ENDLESS_COMMAND = "tail -f notes.txt";
-
-/** A person's second press: the kernel makes one signal of two that come at once. */
-const SECOND_PRESS_MS = 150;
 
 /** What is done while the run lasts. */
 export interface During {
@@ -79,9 +79,11 @@ export async function runAsk(
     await Promise.race([ask, momentOf(strike, ask.stdout, home.root)]);
     if (strike.target === "ostler") {
       ask.kill(strike.signal);
-      if (strike.twice) await delay(SECOND_PRESS_MS);
-      if (strike.twice) ask.kill(strike.signal);
-    } else for (const pid of targetsOf(strike, ask.pid, processesOf(home.root))) process.kill(pid, strike.signal);
+      if (strike.twice && ask.pid !== undefined) {
+        await untilTaken(ask.pid, strike.signal);
+        ask.kill(strike.signal);
+      }
+    } else killAll(targetsOf(strike, ask.pid, processesOf(home.root)), strike.signal);
   }
   const { exitCode, stdout, stderr } = await ask;
   return { exitCode, stdout, stderr, left: await leftovers(home.root) };
@@ -133,21 +135,23 @@ function targetsOf(
   { target, harness }: Strike,
   ostler: number | undefined,
   processes: readonly LiveProcess[],
-): readonly number[] {
+): readonly LiveProcess[] {
   const mark = harness === "codex" ? "app-server" : "stream-json";
-  return processes
-    .filter(({ parent, command }) => (target === "adapter" ? parent === ostler : command.includes(mark)))
-    .map(({ pid }) => pid);
+  return processes.filter(({ parent, command }) => (target === "adapter" ? parent === ostler : command.includes(mark)));
 }
 
-/** What is still alive after a short while for the kernel; killed here so that it cannot disturb the next scenario. */
+/** What is still alive after a short while; killed here so that it cannot disturb the next scenario. */
 export async function leftovers(root: string): Promise<string[]> {
-  const deadline = performance.now() + LEAVE_LIMIT_MS;
+  const since = performance.now();
   let left = processesOf(root);
-  while (left.length > 0 && performance.now() < deadline) {
+  while (left.length > 0 && performance.now() - since < limitFor(left)) {
     await delay(50);
     left = processesOf(root);
   }
-  for (const { pid } of left) process.kill(pid, "SIGKILL");
+  killAll(left);
   return left.map(({ command }) => command);
+}
+
+function limitFor(left: readonly LiveProcess[]): number {
+  return left.every(({ isKilled }) => isKilled) ? BURIAL_LIMIT_MS : LEAVE_LIMIT_MS;
 }

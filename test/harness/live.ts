@@ -9,7 +9,7 @@ import type { LoggedRequest, ModelService } from "../model-service/server.ts";
 import type { CommonStep } from "../model-service/steps.ts";
 import { leftovers } from "./ask.ts";
 import { startOutboundGuard } from "./outbound-guard.ts";
-import { processesOf } from "./processes.ts";
+import { killAll, processesOf } from "./processes.ts";
 import { codexConfigFile } from "./scenario-files.ts";
 import { codexConfig, createScenarioHome, scenarioEnv } from "./scenario-home.ts";
 import type { HarnessName, ScenarioHome } from "./scenario-home.ts";
@@ -88,9 +88,11 @@ function answering(answers: Answers): (request: LoggedRequest) => CommonStep {
 /** Kills the process that the adapter started, or the adapter itself. */
 export function killDashNine({ home, harness }: World, target: "adapter" | "harness", { runtime }: LiveAgent): void {
   const mark = harness === "codex" ? "app-server" : "stream-json";
-  for (const { pid, command } of processesOf(home.root)) {
-    if (target === "adapter" ? pid === runtime.pid : command.includes(mark)) process.kill(pid, "SIGKILL");
-  }
+  killAll(
+    processesOf(home.root).filter(({ pid, command }) =>
+      target === "adapter" ? pid === runtime.pid : command.includes(mark),
+    ),
+  );
 }
 
 /** The body of the last turn request, as text. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PermissionRequest, PromptOptions, Turn, TurnOutcome } from "../../src/acp/types.ts";
-import type { Session } from "../../src/acp/session.ts";
+import type { Session } from "../../src/acp/session-link.ts";
 import { AcpPromptBusy } from "../../src/errors/acp-error.ts";
 import { play, recordOf, rejectionOf, textsOf } from "../acp/drive.ts";
 import { anthropicError } from "../model-service/anthropic.ts";
@@ -87,7 +87,8 @@ describe.each(HARNESSES)("$name, one process", ({ name, endless, trouble }) => {
       HANG: [hang("Half an ans")],
       SILENCE: [hang()],
       COMMAND: [endless, text("Not after that.")],
-      TROUBLE: [trouble],
+      // What it tries again gets no answer: it cannot run out of tries before it is stopped.
+      TROUBLE: [trouble, hang()],
       FINE: [text("Fine.")],
     });
     agent = await world.start({ approve: "all" });
