@@ -34,20 +34,34 @@ export type { RetryBudget } from "./acp/retry-budget.ts";
 export { createRuntime } from "./acp/runtime.ts";
 export type { Runtime } from "./acp/runtime.ts";
 export type { RuntimeOptions } from "./acp/runtime-options.ts";
-export type { Session } from "./acp/session.ts";
+export type { Session } from "./acp/session-link.ts";
 export type { OpenSessionOptions } from "./acp/open-session.ts";
 export type { ResumeSessionOptions } from "./acp/resume-session.ts";
 export type { AgentCapabilities } from "./acp/negotiate.ts";
 export type {
+  AsyncTask,
+  ChangeReport,
+  Compaction,
+  FileChange,
+  Goal,
+  PlanDocument,
+  PlanEntry,
+  SessionEvent,
+  SubagentEvent,
+  SubagentState,
+  ToolContent,
+  ToolStatus,
+  TurnEvent,
+} from "./acp/events.ts";
+export type { SessionListener } from "./acp/session-feed.ts";
+export type { AskQuestion, QuestionAnswer, QuestionChoice, QuestionField, QuestionRequest } from "./acp/questions.ts";
+export type {
   PermissionAnswer,
   PermissionOption,
   PermissionRequest,
-  PlanEntry,
   PromptBlock,
   PromptOptions,
-  ToolStatus,
   Turn,
-  TurnEvent,
   TurnOutcome,
   TurnTimeouts,
   Usage,
@@ -93,10 +107,10 @@ export {
   TYPED_SESSION_FAILURE_CLIENT_CAPABILITY,
   readTypedSessionFailure,
   supersedesTypedSessionFailure,
-} from "./acp/air.ts";
+} from "./acp/air/session-failure.ts";
 export type {
   TypedSessionFailure,
   TypedSessionFailureAction,
   TypedSessionFailureCategory,
   TypedSessionFailureSeverity,
-} from "./acp/air.ts";
+} from "./acp/air/session-failure.ts";

@@ -4,7 +4,7 @@
  * superseded when no tool call or steering lies between it and the next one and either a retry was announced in between
  * or one text is a prefix of the other. Agents that send no ids mean all their text.
  */
-import type { TurnEventBody } from "./types.ts";
+import type { TurnEventBody } from "./events.ts";
 
 export interface AnswerOptions {
   /** Keep the whole text; else only what the prefix rule needs. */

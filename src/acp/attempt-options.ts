@@ -6,8 +6,8 @@ import type { TurnClocks } from "./clocks.ts";
 import type { RecordLatch } from "./latch.ts";
 import type { Ending } from "./outcome.ts";
 import type { Backend } from "./ports.ts";
-import type { ToolCalls } from "./tool-calls.ts";
-import type { TurnEventBody } from "./types.ts";
+import type { UpdateReader } from "./update-reader.ts";
+import type { TurnEventBody } from "./events.ts";
 
 export interface AttemptOptions {
   readonly turnId: string;
@@ -15,7 +15,7 @@ export interface AttemptOptions {
   readonly backend: Backend;
   readonly context: ClassifyContext;
   readonly latch: RecordLatch;
-  readonly tools: ToolCalls;
+  readonly reader: UpdateReader;
   readonly clocks: TurnClocks;
   readonly keepText: boolean;
   /** The attempt that this one goes on from: what it said and what was refused in it are of the same answer. */

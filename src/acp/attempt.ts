@@ -4,8 +4,8 @@
  */
 import type { Failure } from "../errors/failure.ts";
 import { PERMISSION_NEEDED_RULE } from "../errors/typed.ts";
-import { readSessionFailure } from "./air.ts";
-import type { SessionFailureReading } from "./air.ts";
+import { readSessionFailure } from "./air/session-failure.ts";
+import type { SessionFailureReading } from "./air/session-failure.ts";
 import { AdapterWords } from "./adapter-words.ts";
 import { AnswerText } from "./answer.ts";
 import type { AttemptOptions } from "./attempt-options.ts";
@@ -14,26 +14,26 @@ import { MessageIds } from "./ended-turns.ts";
 import { OpenCommands } from "./open-commands.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
-import {
-  readChunkMedia,
-  readChunkText,
-  readCodexStatus,
-  readCommands,
-  readMode,
-  readNotice,
-  readPlan,
-  readProgress,
-  readUsageUpdate,
-} from "./normalize.ts";
+import { readChunkMedia, readChunkText, readCodexStatus, readProgress, str } from "./normalize.ts";
 import { replaySafetyOf } from "./outcome.ts";
 import type { AttemptFacts, Ending } from "./outcome.ts";
 import type { ExtensionReading } from "./ports.ts";
+import type { TurnEventBody } from "./events.ts";
 import type { PermissionAnswer, PermissionRequest } from "./types.ts";
 
 /** A record id in the notice namespace tells something, it does not announce a retry (seed document 000, identity). */
 const NOTICE_ID = ":notice:";
 /** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
 const MAX_WARNINGS = 256;
+
+/** What was last heard, in words, by the type of the event. */
+const HEARD: ReadonlyMap<string, string> = new Map([
+  ["plan", "a plan"],
+  ["usage", "a usage report"],
+  ["notice", "a notice"],
+]);
+/** Said of the session, not of the turn. */
+const SETTINGS: ReadonlySet<string> = new Set(["commands", "mode", "session"]);
 
 export class Attempt {
   readonly answer: AnswerText;
@@ -83,47 +83,26 @@ export class Attempt {
       case "agent_thought_chunk":
         this.#heard("a thought");
         this.messageIds.saw(update["messageId"]);
-        this.#options.emit({ type: "thought", text: readChunkText(update) });
+        this.#emitThought(update);
         return;
       case "tool_call":
       case "tool_call_update":
         this.#tool(update);
         return;
-      case "plan": {
-        this.#heard("a plan");
-        this.#structured = true;
-        this.#options.emit({ type: "plan", entries: readPlan(update) });
-        return;
-      }
       case "session_info_update":
-        this.#info(update["_meta"]);
+        this.#info(update);
         return;
-      case "usage_update":
-        this.#heard("a usage report");
-        this.#options.emit(readUsageUpdate(update));
-        return;
-      case "available_commands_update":
-        this.#options.emit({ type: "commands", commands: readCommands(update) });
-        return;
-      case "notice":
-        this.#heard("a notice");
-        this.#options.emit({ type: "notice", from: "adapter", text: readNotice(update) });
-        return;
-      case "current_mode_update": {
-        const mode = readMode(update);
-        if (mode !== undefined) this.#options.emit({ type: "mode", modeId: mode });
-        return;
-      }
       default:
-        this.#options.clocks.frame();
+        this.#other(update);
     }
   }
 
   /** A frame of a session that we did not open (a child of this one): a sign of life, and a tool of it has run. */
-  foreignFrame(isTool = false): void {
+  foreignFrame(isTool = false, events: readonly TurnEventBody[] = []): void {
     if (this.#ended) return;
     this.#heard("a child session");
     this.#toolStarted ||= isTool;
+    for (const event of events) this.#options.emit(event);
   }
 
   /** A tool ran, and whose it is nobody can say: it may be this turn's. */
@@ -251,8 +230,8 @@ export class Attempt {
   }
 
   #tool(update: Frame): void {
-    const { tools, clocks, emit } = this.#options;
-    const events = tools.apply(update);
+    const { reader, clocks, emit } = this.#options;
+    const events = reader.read(update);
     this.answer.boundary();
     this.#toolStarted = true;
     for (const event of events) {
@@ -267,7 +246,27 @@ export class Attempt {
     }
   }
 
-  #info(meta: unknown): void {
+  #emitThought(update: Frame): void {
+    const messageId = str(update["messageId"]);
+    const text = readChunkText(update);
+    this.#options.emit({ type: "thought", text, ...(messageId !== undefined && { messageId }) });
+  }
+
+  /** Everything that is neither text nor a tool call: an event as it was read. */
+  #other(update: Frame): void {
+    const events = this.#options.reader.read(update);
+    const [first] = events;
+    if (first === undefined || SETTINGS.has(first.type)) this.#options.clocks.frame();
+    else this.#heard(HEARD.get(first.type) ?? `news of type ${first.type}`);
+    for (const event of events) {
+      this.#structured ||= event.type === "plan";
+      this.#options.emit(event);
+    }
+  }
+
+  #info(update: Frame): void {
+    for (const event of this.#options.reader.read(update)) this.#options.emit(event);
+    const { _meta: meta } = update;
     if (!isObject(meta)) return;
     const reading = readSessionFailure(meta);
     if (reading.kind === "ok" && reading.record.severity === "warning") {

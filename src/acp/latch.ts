@@ -3,7 +3,7 @@
  * back after another one; warnings are kept too, so that a late older error cannot override a newer warning (typed
  * failures, section 4). Nothing here is ever "cleared" by the harness: success with output ends what is active.
  */
-import type { TypedSessionFailure } from "./air.ts";
+import type { TypedSessionFailure } from "./air/session-failure.ts";
 
 /** Ids kept per session; the ids of the running turn are never evicted. */
 const MAX_IDS = 256;

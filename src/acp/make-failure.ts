@@ -5,7 +5,7 @@ import { KINDS } from "../errors/kinds.ts";
 import { cleanBlock, cleanLine } from "../errors/redact.ts";
 import type { ClassifyContext, Verdict } from "../errors/verdict.ts";
 import { titleFor } from "../errors/wording.ts";
-import type { TypedSessionFailure } from "./air.ts";
+import type { TypedSessionFailure } from "./air/session-failure.ts";
 
 /** Longest title and details that are shown (typed failures, section 3.2). */
 const MAX_TITLE_CHARS = 400;

@@ -3,7 +3,8 @@
  * leniently (kiro wire notes, section 4: spellings and absences), because a field that is missing means "unknown".
  */
 import type { Frame } from "./frames.ts";
-import { TYPED_SESSION_FAILURE_CLIENT_CAPABILITY } from "./air.ts";
+import { airClientMeta, readAgentAir } from "./air/capabilities.ts";
+import type { AgentAir } from "./air/capabilities.ts";
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import type { AdvertisedModes, Backend } from "./ports.ts";
@@ -13,7 +14,7 @@ export const PROTOCOL_VERSION = 1;
 
 /** Parameters of `initialize`. Nothing is declared that Ostler does not serve: no file system, no terminals. */
 export function initializeParams(backend: Backend, version: string): unknown {
-  const meta = { ...(backend.air ? TYPED_SESSION_FAILURE_CLIENT_CAPABILITY : {}), ...backend.capabilityMeta };
+  const meta = { ...(backend.air ? airClientMeta() : {}), ...backend.capabilityMeta };
   return {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: "ostler", title: "Ostler", version },
@@ -34,6 +35,13 @@ export interface AgentCapabilities {
   readonly resume: boolean;
   /** `session/close`. */
   readonly close: boolean;
+  /** `session/fork`. */
+  readonly fork: boolean;
+  /** `session/list`. */
+  readonly list: boolean;
+  /** Tells of subagents as sessions of their own. */
+  readonly subagents: boolean;
+  readonly air: AgentAir;
   /** Takes images in a prompt. */
   readonly image: boolean;
   /** Takes the text of files in a prompt; undefined = not said, and most agents do. */
@@ -50,6 +58,10 @@ export function readAgentCapabilities(result: unknown): AgentCapabilities {
     load: agent["loadSession"] === true,
     resume: isObject(sessions["resume"]),
     close: isObject(sessions["close"]),
+    fork: isObject(sessions["fork"]),
+    list: isObject(sessions["list"]),
+    subagents: isObject(sessions["subagents"]),
+    air: readAgentAir(isObject(result) ? result : {}),
     image: prompts["image"] === true,
     embeddedContext: typeof embeddedContext === "boolean" ? embeddedContext : undefined,
   };

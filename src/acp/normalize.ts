@@ -1,7 +1,8 @@
 /** Readers of session updates: unknown to typed, lenient where a field may be missing. Pure. */
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import type { PlanEntry, TurnEventBody, Usage } from "./types.ts";
+import type { PlanEntry, TurnEventBody } from "./events.ts";
+import type { Usage } from "./types.ts";
 
 export function str(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

@@ -2,7 +2,7 @@
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import { uptimeMs } from "./processes.ts";
-import type { TurnEventBody } from "./types.ts";
+import type { TurnEventBody } from "./events.ts";
 
 /** A command that was in flight when its turn ended. */
 export interface OpenCommand {

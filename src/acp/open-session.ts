@@ -9,8 +9,9 @@ import { knownModels, readSessionInfo } from "./negotiate.ts";
 import type { AgentCapabilities } from "./negotiate.ts";
 import { str } from "./normalize.ts";
 import type { Approval, Backend, EnvLogin, FailureSink, PermissionPolicy } from "./ports.ts";
+import type { SessionListener } from "./session-feed.ts";
 import { SETTING_MS, applySettings } from "./session-settings.ts";
-import type { SessionSetup } from "./session.ts";
+import type { SessionSetup } from "./session-link.ts";
 import { toStartError } from "./start-error.ts";
 import { requireAskingMode } from "./tool-gate.ts";
 
@@ -29,6 +30,8 @@ export interface OpenSessionOptions {
   readonly permissions?: PermissionPolicy;
   /** Told of this session's failures instead of the runtime's. */
   readonly sink?: FailureSink;
+  /** Hears everything the session tells, from the replay of an earlier process on. Must not throw. */
+  readonly onEvent?: SessionListener;
   /** Sentences that the first turn tells the person before its own. */
   readonly notes?: readonly string[];
 }

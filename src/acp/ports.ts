@@ -2,7 +2,8 @@
 import type { Failure, FailureKind, Profile, RefusalInfo } from "../errors/failure.ts";
 import type { AgentCapabilities } from "./negotiate.ts";
 import type { ProcessIdentity } from "./processes.ts";
-import type { PermissionAnswer, PermissionRequest, TurnEventBody } from "./types.ts";
+import type { TurnEventBody } from "./events.ts";
+import type { PermissionAnswer, PermissionRequest } from "./types.ts";
 
 /** A command line, ready to spawn: no shell, the file resolved. */
 export interface CommandLine {

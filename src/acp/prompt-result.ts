@@ -1,7 +1,7 @@
 /** The answer to `session/prompt`, read leniently (protocol section "Prompt Turn"; kiro leaves the field out at times). */
 import { cleanLine } from "../errors/redact.ts";
-import { readSessionFailure } from "./air.ts";
-import type { SessionFailureReading } from "./air.ts";
+import { readSessionFailure } from "./air/session-failure.ts";
+import type { SessionFailureReading } from "./air/session-failure.ts";
 import { isObject } from "./frames.ts";
 import { readUsage, str } from "./normalize.ts";
 import type { Usage } from "./types.ts";

@@ -12,7 +12,12 @@ import {
   signedIn,
 } from "./open-session.ts";
 import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
-import type { SessionSetup } from "./session.ts";
+import type { Frame } from "./frames.ts";
+import { isObject } from "./frames.ts";
+import type { Backend } from "./ports.ts";
+import type { SessionListener } from "./session-feed.ts";
+import type { SessionSetup } from "./session-link.ts";
+import { UpdateReader } from "./update-reader.ts";
 
 /** A session of an earlier process, and how to get back to it. */
 export interface ResumeSessionOptions extends OpenSessionOptions {
@@ -20,8 +25,11 @@ export interface ResumeSessionOptions extends OpenSessionOptions {
   readonly via: "load" | "resume";
 }
 
+/** Hears the params of a frame of a session that is being reopened. */
+export type ReplayListener = (params: Frame) => void;
+
 /** Sends every frame of that session to `onFrame` and nowhere else, until the function that it returns is called. */
-export type WatchReplay = (sessionId: string, onFrame: () => void) => () => void;
+export type WatchReplay = (sessionId: string, onFrame: ReplayListener) => () => void;
 
 /** A history may be long, but not endless: so many times the budget of one answer. */
 const CAP_BUDGETS = 10;
@@ -57,7 +65,13 @@ async function reopenAndSet(
   const meta = { ...backend.sessionMeta(approval, context.gate), ...backend.loadMeta(sessionId, env) };
   const params = { sessionId, ...openParams(options, Object.keys(meta).length === 0 ? undefined : meta) };
   let replayedFrames = 0;
-  const request: Reopening = { sessionId, method: `session/${via}`, params, onFrame: () => (replayedFrames += 1) };
+  const { onEvent } = options;
+  const tell = onEvent === undefined ? undefined : tellReplay(backend, onEvent);
+  const onFrame: ReplayListener = (frame) => {
+    replayedFrames += 1;
+    tell?.(frame);
+  };
+  const request: Reopening = { sessionId, method: `session/${via}`, params, onFrame };
   const { result, notes } = await signedIn(context, request.method, () => reopen(request, context, watch));
   // kiro V3 and the protocol itself answer without an id.
   const id = readOpenedId(result) ?? sessionId;
@@ -71,7 +85,7 @@ interface Reopening {
   readonly method: string;
   readonly params: object;
   /** Called for every frame of the replay. */
-  readonly onFrame: () => void;
+  readonly onFrame: ReplayListener;
 }
 
 function reopen(request: Reopening, context: OpenContext, watch: WatchReplay): Promise<unknown> {
@@ -84,8 +98,8 @@ function reopen(request: Reopening, context: OpenContext, watch: WatchReplay): P
   };
   return new Promise((resolve, reject) => {
     const deadline: { extend?: () => void } = {};
-    const endWatch = watch(sessionId, () => {
-      onFrame();
+    const endWatch = watch(sessionId, (frame) => {
+      onFrame(frame);
       deadline.extend?.();
     });
     deadline.extend = connection.send(method, params, options, (answer) => {
@@ -94,6 +108,15 @@ function reopen(request: Reopening, context: OpenContext, watch: WatchReplay): P
       else resolve(answer.result);
     });
   });
+}
+
+/** What the agent repeats, as events that say so; a reader of its own, because nothing of it is evidence for what comes. */
+function tellReplay(backend: Backend, onEvent: SessionListener): ReplayListener {
+  const reader = new UpdateReader(backend, { profile: backend.profile, advertisedModels: [] });
+  return ({ update }) => {
+    const events = isObject(update) ? reader.readAll(update) : [];
+    for (const event of events) onEvent({ turnId: null, replayed: true, event });
+  };
 }
 
 /** The pid of the process that an agent's error names as the owner of a session. */

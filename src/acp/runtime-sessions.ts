@@ -14,7 +14,7 @@ import type { RuntimeOptions } from "./runtime-options.ts";
 import { SessionRouter } from "./session-router.ts";
 import type { OpeningIds } from "./session-router.ts";
 import { AcpSession } from "./session.ts";
-import type { Abandoned, Session, SessionLink, SessionSetup } from "./session.ts";
+import type { Abandoned, Session, SessionLink, SessionSetup } from "./session-link.ts";
 
 const DEFAULTS = { sessionMs: 90_000, permissionMs: 300_000 };
 
@@ -90,6 +90,7 @@ export class RuntimeSessions {
       turnTimeouts: timeouts?.turn ?? {},
       sink: this.#safe(options.sink ?? this.#options.sink),
       log,
+      onEvent: options.onEvent,
       setPaused: (paused) => (paused ? child.stdout.pause() : child.stdout.resume()),
       abandon: (session) => this.#abandon(session),
       isAlone: () => this.router.size <= 1,

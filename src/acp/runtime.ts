@@ -18,7 +18,7 @@ import type { Backend, CommandLine } from "./ports.ts";
 import type { ResumeSessionOptions } from "./resume-session.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
 import { RuntimeSessions } from "./runtime-sessions.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./session-link.ts";
 import { toStartError } from "./start-error.ts";
 import { requireAskingProcess } from "./tool-gate.ts";
 import { VERSION } from "./version.ts";

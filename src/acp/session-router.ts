@@ -12,7 +12,7 @@ import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
 import { logPermission, readPermissionRequest, rejectAnswer, toWire } from "./permissions.ts";
 import type { Backend, LogSink } from "./ports.ts";
-import type { WatchReplay } from "./resume-session.ts";
+import type { ReplayListener, WatchReplay } from "./resume-session.ts";
 import { RetiredSessions } from "./retired-sessions.ts";
 import type { Retired } from "./retired-sessions.ts";
 import type { AcpSession } from "./session.ts";
@@ -43,7 +43,7 @@ export class SessionRouter {
   readonly #sessions = new Map<string, AcpSession>();
   readonly #retired = new RetiredSessions();
   /** Sessions that are being opened, with who hears of each frame of the replay while that lasts. */
-  readonly #openingIds = new Map<string, (() => void) | undefined>();
+  readonly #openingIds = new Map<string, ReplayListener | undefined>();
   readonly #children = new ChildSessions();
   /** Request ids that two open requests had at once: which of them an answer is taken for, nobody knows any more. */
   readonly #ambiguousIds = new Set<string | number>();
@@ -128,7 +128,7 @@ export class SessionRouter {
     const session = this.#sessions.get(sessionId);
     const onReplay = this.#openingIds.get(sessionId);
     if (session !== undefined) this.#deliver(session, method, params);
-    else if (onReplay !== undefined) onReplay();
+    else if (onReplay !== undefined) onReplay(params);
     else if (this.#openingIds.has(sessionId)) this.#stage(method, params);
     else if (this.#isUnknown(sessionId, params)) {
       if (isToolFrame(params)) for (const { attempt } of this.#running()) attempt?.toolPossible();

@@ -6,86 +6,23 @@ import { AcpPromptBusy } from "../errors/acp-error.ts";
 import type { FailureKind } from "../errors/failure.ts";
 import type { ClassifyContext } from "../errors/verdict.ts";
 import type { Attempt } from "./attempt.ts";
-import { readSessionFailure } from "./air.ts";
+import { readSessionFailure } from "./air/session-failure.ts";
 import { isToolFrame } from "./child-sessions.ts";
-import type { Connection } from "./connection.ts";
-import { EndedTurns } from "./ended-turns.ts";
 import type { Frame } from "./frames.ts";
 import { RecordLatch } from "./latch.ts";
-import type { AgentCapabilities } from "./negotiate.ts";
 import type { Ending } from "./outcome.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
 import { PermissionDesk, logPermission, readPermissionRequest, rejectAnswer } from "./permissions.ts";
-import type { ProcessIdentity } from "./processes.ts";
-import type { AdvertisedModes, Backend, ExtensionReading, FailureSink, LogSink, PermissionPolicy } from "./ports.ts";
-import { ToolCalls } from "./tool-calls.ts";
+import type { AdvertisedModes, ExtensionReading } from "./ports.ts";
+import { SessionFeed } from "./session-feed.ts";
+import type { SessionListener } from "./session-feed.ts";
+import type { Session, SessionLink, SessionSetup } from "./session-link.ts";
+import type { ToolCalls } from "./tool-calls.ts";
 import { SESSION_ENDED_RULE } from "./retry.ts";
 import { runTurn } from "./turn-run.ts";
 import type { TurnOptions } from "./turn-options.ts";
-import type { PermissionAnswer, PermissionRequest, PromptBlock, PromptOptions, Turn, TurnTimeouts } from "./types.ts";
-
-/** A conversation with the agent, bound to one runtime. */
-export interface Session {
-  readonly id: string;
-  /** Sentences for the person, told once: what could not be set as asked. */
-  readonly notes: readonly string[];
-  readonly modes: AdvertisedModes | undefined;
-  /** Model ids that this account may use; empty = not known. */
-  readonly models: readonly string[];
-  /** Sends a prompt. The outcome always settles; a second prompt while one runs throws `AcpPromptBusy`. */
-  prompt(prompt: string | readonly PromptBlock[], options?: PromptOptions): Turn;
-  /** The session was closed, or given up because its agent ignored a cancel: prompts fail from now on. */
-  readonly retired: boolean;
-  /** Frames that repeated earlier turns: of a `session/load`, or marked as such by the agent. Never shown. */
-  readonly replayedFrames: number;
-  /** Cancels what runs and ends the session in the agent where that has a request for it; its record stays. Bounded, never throws. */
-  close(): Promise<void>;
-}
-
-/**
- * What became of a session whose agent was given up: nothing of its tree is left, something of it could not be ended, or
- * the process lives on for other sessions and this one is retired.
- */
-export type Abandoned = "ended" | "left" | "retired";
-
-/** What a session needs of its runtime. */
-export interface SessionLink {
-  readonly backend: Backend;
-  readonly agent: string | undefined;
-  readonly connection: Connection;
-  readonly permissions: PermissionPolicy | undefined;
-  readonly permissionMs: number;
-  readonly turnTimeouts: Partial<TurnTimeouts>;
-  /** What the agent takes in a prompt. */
-  readonly capabilities: AgentCapabilities;
-  readonly sink: FailureSink | undefined;
-  readonly log: LogSink | undefined;
-  /** Stops and starts reading the child's stdout. */
-  readonly setPaused: (paused: boolean) => void;
-  /** The harness ignored a cancel, or died of it: end its tree if nobody else lives there. Resolves when that is done; never rejects. */
-  readonly abandon: (session: AcpSession) => Promise<Abandoned>;
-  /** No other session lives in the process. */
-  readonly isAlone: () => boolean;
-  /** The agent itself, and what it has started and is still alive. */
-  readonly processes: () => readonly ProcessIdentity[];
-  /** Ends the session in the agent, and what it still says is dropped from now on. */
-  readonly close: (session: AcpSession) => Promise<void>;
-  /** Redacted end of stderr. */
-  readonly stderrTail: () => string;
-}
-
-export interface SessionSetup {
-  readonly id: string;
-  readonly notes: readonly string[];
-  readonly modes: AdvertisedModes | undefined;
-  readonly models: readonly string[];
-  readonly model: string | undefined;
-  readonly replayedFrames?: number;
-}
-
-/** Children whose tool calls are kept as evidence. */
-const MAX_CHILDREN = 100;
+import type { PermissionAnswer, PermissionRequest, PromptBlock, Turn } from "./types.ts";
 
 /** The implementation behind {@link Session}; the runtime routes frames into it. */
 export class AcpSession implements Session {
@@ -96,8 +33,7 @@ export class AcpSession implements Session {
   readonly link: SessionLink;
   readonly setup: SessionSetup;
   readonly latch = new RecordLatch();
-  readonly tools = new ToolCalls();
-  readonly endedTurns = new EndedTurns();
+  readonly feed: SessionFeed;
   readonly context: ClassifyContext;
   /** The attempt that frames belong to now. */
   attempt: Attempt | undefined;
@@ -108,8 +44,6 @@ export class AcpSession implements Session {
   replayedFrames: number;
   turns = 0;
   readonly #desk: PermissionDesk;
-  /** Evidence for the questions of each child session, which may use the same ids as this one. */
-  readonly #childTools = new Map<string, ToolCalls>();
   #turn: Turn | undefined;
   #running = false;
   #closing: Promise<void> | undefined;
@@ -123,6 +57,7 @@ export class AcpSession implements Session {
     this.models = setup.models;
     this.replayedFrames = setup.replayedFrames ?? 0;
     this.context = { profile: link.backend.profile, advertisedModels: setup.models };
+    this.feed = new SessionFeed({ backend: link.backend, context: this.context, log: link.log, onEvent: link.onEvent });
     this.#desk = new PermissionDesk({
       connection: link.connection,
       tools: this.tools,
@@ -187,12 +122,20 @@ export class AcpSession implements Session {
     return undefined;
   }
 
+  get tools(): ToolCalls {
+    return this.feed.reader.tools;
+  }
+
+  subscribe(listener: SessionListener): () => void {
+    return this.feed.subscribe(listener);
+  }
+
   /** A `session/update` of this session. */
   update(params: Frame): void {
     const { update } = params;
     if (!isObject(update)) return;
     if (this.link.backend.isReplay(update)) this.replayedFrames += 1;
-    else if (!this.isRunning || this.endedTurns.claims(update)) this.#late(update);
+    else if (!this.isRunning || this.feed.endedTurns.claims(update)) this.#late(update);
     else this.attempt?.update(update);
   }
 
@@ -203,14 +146,13 @@ export class AcpSession implements Session {
 
   /** A frame of a child session of this one. */
   foreignFrame(childId: string, params: Frame): void {
-    const isTool = isToolFrame(params);
-    if (isTool && isObject(params["update"])) this.#toolsOf(childId).apply(params["update"]);
-    this.attempt?.foreignFrame(isTool);
+    const events = this.feed.ofChild(childId, params, this.isRunning);
+    this.attempt?.foreignFrame(isToolFrame(params), events);
   }
 
   /** A question of this session, or of a child of it. */
   askPermission(id: string | number, sessionId: string, params: Frame): void {
-    const tools = sessionId === this.id ? this.tools : this.#toolsOf(sessionId);
+    const { tools } = sessionId === this.id ? this.feed.reader : this.feed.readerOfChild(sessionId);
     void this.#desk.ask(id, readPermissionRequest(sessionId, params, tools));
   }
 
@@ -241,21 +183,10 @@ export class AcpSession implements Session {
     await this.link.close(this);
   }
 
-  #toolsOf(childId: string): ToolCalls {
-    const known = this.#childTools.get(childId);
-    if (known !== undefined) return known;
-    const tools = new ToolCalls();
-    this.#childTools.set(childId, tools);
-    if (this.#childTools.size > MAX_CHILDREN) this.#childTools.delete(this.#childTools.keys().next().value!);
-    return tools;
-  }
-
   /** Belongs to the turn that has ended: not its text, not activity of the next. Records are still news. */
   #late(update: Frame): void {
     this.lateFrames += 1;
-    this.endedTurns.add(update);
-    if (update["sessionUpdate"] === "tool_call" || update["sessionUpdate"] === "tool_call_update")
-      this.tools.apply(update);
+    this.feed.outsideTurn(update);
     const reading = readSessionFailure(update["_meta"]);
     if (reading.kind !== "ok" || this.latch.accept(reading.record) === "stale") return;
     this.link.sink?.(failureFromRecord(reading.record, this.context, "no_output"), {

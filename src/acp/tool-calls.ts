@@ -7,7 +7,7 @@ import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { readMcpServer } from "./mcp-identity.ts";
 import { num, str } from "./normalize.ts";
-import type { ToolStatus, TurnEventBody } from "./types.ts";
+import type { ToolStatus, TurnEventBody } from "./events.ts";
 
 /** Finished calls kept as evidence and for late updates. */
 const MAX_CALLS = 1000;
@@ -186,7 +186,8 @@ function addContent(events: TurnEventBody[], toolCallId: string, block: unknown)
   const path = str(field(block, "path"));
   if (field(block, "type") !== "diff" || path === undefined) return;
   const oldText = str(field(block, "oldText")) ?? null;
-  events.push({ type: "diff", toolCallId, path, oldText, newText: str(field(block, "newText")) ?? "" });
+  const newText = str(field(block, "newText")) ?? "";
+  events.push({ type: "diff", toolCallId, path, change: { form: "texts", oldText, newText } });
 }
 
 function addTerminalOutput(events: TurnEventBody[], toolCallId: string, meta: unknown): void {

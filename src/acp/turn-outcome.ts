@@ -4,6 +4,7 @@ import { AcpRuntimeError } from "../errors/runtime-error.ts";
 import { toError } from "../errors/typed.ts";
 import type { ClassifyContext } from "../errors/verdict.ts";
 import { MAX_KEPT_CHARS } from "./answer.ts";
+import type { Attempt } from "./attempt.ts";
 import type { ClockName } from "./clocks.ts";
 import { exitOf } from "./death.ts";
 import { makeFailure, plainVerdict } from "./make-failure.ts";
@@ -14,6 +15,23 @@ import type { TurnOutcome, TurnTimeouts } from "./types.ts";
 export const ABORTED: Decision = { kind: "cancelled", by: "caller", warnings: [] };
 
 type OutcomeBase = Omit<Extract<TurnOutcome, { kind: "completed" }>, "kind" | "stderr" | "cause">;
+
+/** What was said and refused in a turn. `shown`: there was an answer before the agent was asked to go on. */
+export function saidIn(
+  decision: Decision,
+  attempt: Attempt | undefined,
+  shown: boolean,
+): Pick<OutcomeBase, "text" | "partial" | "warnings" | "denied"> {
+  const failure = "failure" in decision ? decision.failure : null;
+  const onlyWords = decision.kind === "completed" && !shown && attempt?.facts().output === false;
+  const warnings = [...(attempt?.warnings.values() ?? []), ...decision.warnings];
+  return {
+    text: (onlyWords ? attempt.adapterWords.text : attempt?.answer.text) ?? "",
+    partial: decision.kind !== "completed" && (shown || (attempt?.answer.visible ?? false)),
+    warnings: warnings.filter((warning) => warning.id !== failure?.id),
+    denied: attempt?.denied ?? [],
+  };
+}
 
 /** What is known of a turn none of whose prompts went out. */
 export function nothingSent(turnId: string, context: ClassifyContext): AttemptFacts {

@@ -11,12 +11,14 @@ import {
   failedToReopen,
   nothingSent,
   outcomeOf,
+  saidIn,
 } from "./turn-outcome.ts";
 import { RpcError } from "./connection.ts";
 import type { RpcAnswer } from "./connection.ts";
 import { endingOf } from "./death.ts";
 import { decideOutcome, ownWarning } from "./outcome.ts";
 import type { AttemptFacts, Decision, Ending } from "./outcome.ts";
+import { promptParams } from "./prompt-request.ts";
 import { readPromptResult } from "./prompt-result.ts";
 import { ALLOWED_WAIT_MS, BACKOFF_MS, withRetries } from "./retry.ts";
 import type { RetryHow } from "./retry.ts";
@@ -79,6 +81,7 @@ class TurnRun {
       id: this.#id,
       whenUnread: options.whenUnread ?? "join",
       onPause: (paused) => this.#pause(paused),
+      onEvent: (event) => this.#session.feed.turnTold(this.#id, event),
       onCancel: () => this.#stop.request(),
     });
   }
@@ -87,6 +90,7 @@ class TurnRun {
     const { signal } = this.#options;
     const onAbort = (): void => this.#stop.request();
     signal?.addEventListener("abort", onAbort, { once: true });
+    this.#session.feed.turnStarted(this.#id, this.#blocks);
     announceTurn(this.#session, this.#id, this.channel);
     try {
       const decision = signal?.aborted === true ? ABORTED : await this.#withRetries();
@@ -176,7 +180,7 @@ class TurnRun {
         backend: link.backend,
         context: session.context,
         latch: session.latch,
-        tools: session.tools,
+        reader: session.feed.reader,
         clocks: this.#clocks,
         keepText: this.#options.keepText ?? true,
         from,
@@ -190,7 +194,7 @@ class TurnRun {
       this.#attempts += 1;
       link.connection.send(
         "session/prompt",
-        { sessionId: session.id, prompt: isContinued ? [{ type: "text", text: continuePrompt }] : this.#blocks },
+        promptParams(session, isContinued ? [{ type: "text", text: continuePrompt }] : this.#blocks),
         { onHandedOver: () => (attempt.handedOver = true) },
         (answer) => {
           try {
@@ -263,25 +267,18 @@ class TurnRun {
       attempt?.answer.isCut === true && decided.kind === "completed"
         ? answerTooLong(decided, this.#id, this.#attempts)
         : decided;
-    const { link, latch, tools, endedTurns, id } = this.#session;
+    const { link, latch, tools, feed, id } = this.#session;
     tools.forgetRunning();
-    endedTurns.addIds(tools.ids, attempt?.messageIds ?? []);
+    feed.endedTurns.addIds(tools.ids, attempt?.messageIds ?? []);
     if (decision.kind === "completed") latch.succeed();
     const failure = "failure" in decision ? decision.failure : null;
-    const warnings = [...(attempt?.warnings.values() ?? []), ...decision.warnings].filter(
-      (warning) => warning.id !== failure?.id,
-    );
-    const onlyWords = decision.kind === "completed" && !this.#shown && attempt?.facts().output === false;
     const base = {
-      text: (onlyWords ? attempt.adapterWords.text : attempt?.answer.text) ?? "",
-      partial: decision.kind !== "completed" && (this.#shown || (attempt?.answer.visible ?? false)),
+      ...saidIn(decision, attempt, this.#shown),
       sessionId: id,
       stopReason: this.#stopReason,
-      warnings,
       attempts: this.#attempts,
       usage: this.#usage,
       durationMs: Math.round(this.#clocks.elapsedMs),
-      denied: attempt?.denied ?? [],
     };
     const { attempts, durationMs } = base;
     logTurnEnd(this.#session, { turnId: this.#id, decision, bug, attempts, durationMs });
@@ -289,7 +286,9 @@ class TurnRun {
     if (failure !== null) this.#tell("failure", failure);
     // Before the outcome settles: whoever awaits it may prompt again at once.
     this.#release();
-    this.channel.finish(outcomeOf(decision, base, { stderr: link.stderrTail, advertised: this.#session.models, bug }));
+    const outcome = outcomeOf(decision, base, { stderr: link.stderrTail, advertised: this.#session.models, bug });
+    this.#session.feed.turnEnded(this.#id, outcome);
+    this.channel.finish(outcome);
   }
 
   #tell(type: "warning" | "failure", failure: Failure): void {

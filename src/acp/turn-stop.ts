@@ -5,7 +5,8 @@
 import type { Attempt } from "./attempt.ts";
 import { endLeftovers } from "./leftovers.ts";
 import type { Ending } from "./outcome.ts";
-import type { Abandoned, AcpSession } from "./session.ts";
+import type { Abandoned } from "./session-link.ts";
+import type { AcpSession } from "./session.ts";
 
 export interface TurnStopOptions {
   /** The session that the turn runs in now. */

@@ -3,7 +3,8 @@
  * stalls the harness unless it asked for that (`whenUnread: "pause"`): adjacent text is joined and only the newest state
  * of a tool call and of the plan is kept, failures are never dropped.
  */
-import type { Turn, TurnEvent, TurnOutcome } from "./types.ts";
+import type { TurnEvent } from "./events.ts";
+import type { Turn, TurnOutcome } from "./types.ts";
 
 /** Events that may wait before the queue is squeezed, and characters that may wait before the child is paused. */
 const MAX_QUEUED_EVENTS = 1000;
@@ -16,6 +17,8 @@ export interface ChannelOptions {
   readonly whenUnread: "join" | "pause";
   /** Called with true when unread output is too much, with false when it was read. */
   readonly onPause: (paused: boolean) => void;
+  /** Hears every event, whether or not somebody reads the turn. */
+  readonly onEvent?: (event: TurnEvent) => void;
   /** The holder of the turn wants it ended. */
   readonly onCancel: () => void;
 }
@@ -52,6 +55,7 @@ export class TurnChannel {
 
   /** Adds an event; ignored once the reader left. */
   emit(event: TurnEvent): void {
+    if (!this.#done) this.#options.onEvent?.(event);
     if (this.#detached || this.#done) return;
     if ((event.type === "text" || event.type === "thought") && !("superseded" in event)) this.#addText(event);
     else this.#add(event);
@@ -159,8 +163,7 @@ export class TurnChannel {
 }
 
 function sameStream(one: TextEvent, other: TextEvent): boolean {
-  const messageOf = (event: TextEvent): string | undefined => (event.type === "text" ? event.messageId : undefined);
-  return one.type === other.type && one.late === other.late && messageOf(one) === messageOf(other);
+  return one.type === other.type && one.late === other.late && one.messageId === other.messageId;
 }
 
 /** Keeps the newest state of every tool call and of the plan, usage, commands and mode; everything else stays. */
@@ -181,10 +184,14 @@ function keyOf(event: TurnEvent): string | undefined {
     case "tool":
       return `tool:${event.toolCallId}`;
     case "plan":
+      return "toolCallId" in event ? `plan:${event.toolCallId}` : event.type;
     case "usage":
     case "commands":
     case "mode":
+    case "goal":
       return event.type;
+    case "task":
+      return `task:${event.taskId}`;
     default:
       return undefined;
   }

@@ -1,7 +1,8 @@
-/** What a turn says while it runs and how it ends. Types only; the result line of `ostler ask` has the same words. */
+/** A prompt, what is decided while it runs, and how it ends. Types only; the result line of `ostler ask` has the same words. */
 import type { Failure, RefusalInfo } from "../errors/failure.ts";
+import type { TurnEvent } from "./events.ts";
 import type { RetryBudget } from "./retry-budget.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./session-link.ts";
 
 /** One block of a prompt, as ACP defines it (protocol section "Content"). */
 export type PromptBlock =
@@ -12,8 +13,6 @@ export type PromptBlock =
       readonly type: "resource";
       readonly resource: { readonly uri: string; readonly text: string; readonly mimeType?: string };
     };
-
-export type ToolStatus = "pending" | "in_progress" | "completed" | "failed";
 
 /** One choice of a permission request: the exact id and words the harness offered, in its order. */
 export interface PermissionOption {
@@ -57,11 +56,6 @@ export type PermissionAnswer =
   | { readonly action: "select"; readonly optionId: string; readonly denied: boolean; readonly reason?: string }
   | { readonly action: "cancel"; readonly denied: boolean; readonly reason?: string };
 
-export interface PlanEntry {
-  readonly content: string;
-  readonly status: "pending" | "in_progress" | "completed";
-}
-
 /** Tokens of one turn. A number that the harness did not give is 0 in the sum and absent in `byModel`. */
 export interface Usage {
   readonly inputTokens: number;
@@ -74,82 +68,6 @@ export interface Usage {
     readonly cachedTokens: number;
   }[];
 }
-
-/**
- * One thing that happened in a turn. `late: true` marks a frame that arrived after the result: it belongs to the turn
- * and is not part of its text. Adjacent text of one message may be joined into one event.
- */
-export type TurnEvent = TurnEventBody & { readonly late?: true };
-
-export type TurnEventBody =
-  | {
-      readonly type: "session";
-      readonly sessionId: string;
-      readonly backend: string;
-      readonly agent?: string;
-      readonly model?: string;
-      readonly mode?: string;
-    }
-  /** Answer text. With `superseded` the text is empty and says: drop what message `messageId` showed so far. */
-  | { readonly type: "text"; readonly text: string; readonly messageId?: string; readonly superseded?: true }
-  | { readonly type: "thought"; readonly text: string }
-  /** A tool call, merged: every field holds the newest known value. */
-  | {
-      readonly type: "tool";
-      readonly toolCallId: string;
-      readonly title: string;
-      readonly kind: string;
-      readonly status: ToolStatus;
-      readonly paths: readonly string[];
-      readonly rawInput?: unknown;
-      readonly rawOutput?: unknown;
-      readonly exitCode?: number;
-      /** The server of an MCP tool; empty when it is not certain. */
-      readonly mcpServer?: string;
-    }
-  | {
-      readonly type: "diff";
-      readonly toolCallId: string;
-      readonly path: string;
-      readonly oldText: string | null;
-      readonly newText: string;
-    }
-  | { readonly type: "terminal"; readonly toolCallId: string; readonly data: string }
-  | { readonly type: "plan"; readonly entries: readonly PlanEntry[] }
-  | {
-      readonly type: "permission";
-      readonly request: PermissionRequest;
-      readonly answer: PermissionAnswer | null;
-    }
-  | { readonly type: "failure"; readonly failure: Failure }
-  | { readonly type: "warning"; readonly failure: Failure }
-  /** Ostler waits and tries again (`by: "ostler"`), or the harness does so by itself. */
-  | {
-      readonly type: "retry";
-      readonly by: "ostler" | "harness";
-      /**
-       * `again`: the same prompt; `continue`: the agent is asked to go on from what it said; `reopen`: the same prompt in a
-       * new process, because the old one died before it left. Absent for the harness's own.
-       */
-      readonly how?: "again" | "continue" | "reopen";
-      readonly attempt: number;
-      readonly of?: number;
-      readonly delayMs?: number;
-      readonly reason: string;
-    }
-  | {
-      readonly type: "usage";
-      readonly contextUsed?: number;
-      readonly contextSize?: number;
-      readonly cost?: { readonly amount: number; readonly currency: string };
-    }
-  /** Words of the adapter or of Ostler itself: not answer text. */
-  | { readonly type: "notice"; readonly from: "adapter" | "ostler"; readonly text: string }
-  | {
-      readonly type: "commands";
-      readonly commands: readonly { readonly name: string; readonly description: string }[];
-    }
-  | { readonly type: "mode"; readonly modeId: string };
 
 interface OutcomeBase {
   /** The answer, without adapter words and without superseded messages. Empty when the caller asked not to keep it. */

@@ -5,7 +5,7 @@
 import { isObject } from "../acp/frames.ts";
 import { num, str } from "../acp/normalize.ts";
 import type { Backend, ExtensionReading } from "../acp/ports.ts";
-import type { TurnEventBody } from "../acp/types.ts";
+import type { TurnEventBody } from "../acp/events.ts";
 import { cleanBlock, cleanLine } from "../errors/redact.ts";
 import type { RefusalInfo } from "../errors/failure.ts";
 import { genericHabits } from "./generic.ts";

@@ -15,7 +15,7 @@ export interface Verdict {
   readonly childDied?: boolean;
 }
 
-/** The part of a session failure record that decides; `acp/air.ts` reads it off the wire. */
+/** The part of a session failure record that decides; `acp/air/session-failure.ts` reads it off the wire. */
 export interface FailureRecord {
   readonly category: FailureCategory | (string & {});
   readonly actions: readonly FailureAction[];

@@ -8,7 +8,7 @@ import type { OpenSessionOptions } from "../acp/open-session.ts";
 import { readOwnerPid } from "../acp/resume-session.ts";
 import type { Runtime } from "../acp/runtime.ts";
 import { OPEN_HERE_RULE } from "../acp/runtime-sessions.ts";
-import type { Session } from "../acp/session.ts";
+import type { Session } from "../acp/session-link.ts";
 import type { RuntimeLease } from "../acp/supervisor.ts";
 import type { PromptBlock, PromptOptions, Turn } from "../acp/types.ts";
 import { AcpError } from "../errors/acp-error.ts";

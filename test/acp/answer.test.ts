@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AnswerText } from "../../src/acp/answer.ts";
-import type { TurnEventBody } from "../../src/acp/types.ts";
+import type { TurnEventBody } from "../../src/acp/events.ts";
 
 /** `m1:text` is a chunk of message m1, `:text` one without an id, `|` a tool call, `~` a retry that the harness announced. */
 function say(script: readonly string[], keep = true) {

@@ -1,9 +1,10 @@
 /** A stop: soft, bounded, then hard. Against real children that acknowledge it, ignore it, race it or die of it. */
 import { describe, expect, test } from "vitest";
 import { AcpSession } from "../../src/acp/session.ts";
-import type { Session } from "../../src/acp/session.ts";
+import type { Session } from "../../src/acp/session-link.ts";
 import { createRetryBudget } from "../../src/acp/retry-budget.ts";
-import type { PromptOptions, Turn, TurnEvent, TurnTimeouts } from "../../src/acp/types.ts";
+import type { TurnEvent } from "../../src/acp/events.ts";
+import type { PromptOptions, Turn, TurnTimeouts } from "../../src/acp/types.ts";
 import type { Action } from "../fixtures/agents/scenario.ts";
 import {
   answerTo,

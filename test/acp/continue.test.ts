@@ -1,6 +1,6 @@
 /** After output was seen the agent is asked to go on, once, on the same session; never a replay. */
 import { describe, expect, test } from "vitest";
-import type { TurnEvent } from "../../src/acp/types.ts";
+import type { TurnEvent } from "../../src/acp/events.ts";
 import type { Action } from "../fixtures/agents/scenario.ts";
 import {
   chunk,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TypedSessionFailure } from "../../src/acp/air.ts";
+import type { TypedSessionFailure } from "../../src/acp/air/session-failure.ts";
 import { RecordLatch } from "../../src/acp/latch.ts";
 
 /** `A1` is revision 1 of id A, an error; `A1w` a warning. */

@@ -1,12 +1,12 @@
 /** Commands that a cancel leaves running (recording codex-acp 2.6.0 cancel-mid-command), with real processes. */
 import { describe, expect, test } from "vitest";
 import { readCommand } from "../../src/acp/open-commands.ts";
-import type { Session } from "../../src/acp/session.ts";
+import type { Session } from "../../src/acp/session-link.ts";
 import type { Turn } from "../../src/acp/types.ts";
 import type { Action } from "../fixtures/agents/scenario.ts";
 import { chunk, end, grandchildrenIn, tool, toolUpdate, turns, waitFor } from "../fixtures/agents/scenario.ts";
 import { isRunning, start, textsOf } from "./drive.ts";
-import type { TurnEvent } from "../../src/acp/types.ts";
+import type { TurnEvent } from "../../src/acp/events.ts";
 
 /** What the scripted agent's children run, as their command lines say it. */
 const RUNS_ON = 'process.send?.("up");setInterval(() => {}, 1e6);';

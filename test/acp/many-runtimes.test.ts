@@ -12,7 +12,7 @@ import { habits, isRunning, play, recordOf, rejectionOf } from "./drive.ts";
 const TINY = fileURLToPath(new URL("../fixtures/agents/tiny.sh", import.meta.url));
 const STARTS_AT_A_TIME = 8;
 
-test("all of them work, some are killed, and none is left", { timeout: 60_000 }, async () => {
+test("all of them work, some are killed, and none is left", { timeout: 180_000 }, async () => {
   const cwd = mkdtempSync(join(tmpdir(), "ostler-many-"));
   const backend = { ...habits("generic"), sessionsPerRuntime: 1 };
   const command = { file: "/bin/sh", args: [TINY] };
@@ -47,7 +47,7 @@ test("all of them work, some are killed, and none is left", { timeout: 60_000 },
   await supervisor.stop();
   expect(runtimes.filter(({ pid }) => isRunning(pid))).toEqual([]);
   // The stderr of the last one closes a moment after its process.
-  await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before));
+  await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before), { timeout: 10_000 });
 });
 
 /** Of this process; macOS lists its own in another folder. */

@@ -126,7 +126,18 @@ test.each<{ from: string; result: object; expected: object }>([
   expect(modelSetting(readSessionInfo({ ...result }), "m1")).toEqual(expected);
 });
 
-const NOTHING = { load: false, resume: false, close: false, image: false, embeddedContext: undefined };
+const NO_AIR = { capabilities: new Set(), goalActions: new Set(), steering: false };
+const NOTHING = {
+  load: false,
+  resume: false,
+  close: false,
+  fork: false,
+  list: false,
+  subagents: false,
+  air: NO_AIR,
+  image: false,
+  embeddedContext: undefined,
+};
 
 test.each<{ from: string; result: unknown; expected: object }>([
   { from: "nothing", result: undefined, expected: NOTHING },
@@ -152,7 +163,16 @@ test.each<{ from: string; result: unknown; expected: object }>([
         sessionCapabilities: { close: {}, delete: {}, fork: {}, list: {}, resume: {} },
       },
     },
-    expected: { load: true, resume: true, close: true, image: true, embeddedContext: true },
+    expected: {
+      ...NOTHING,
+      load: true,
+      resume: true,
+      close: true,
+      fork: true,
+      list: true,
+      image: true,
+      embeddedContext: true,
+    },
   },
   {
     from: "recording kiro-cli 2.4.1",
@@ -163,7 +183,7 @@ test.each<{ from: string; result: unknown; expected: object }>([
         sessionCapabilities: {},
       },
     },
-    expected: { load: true, resume: false, close: false, image: true, embeddedContext: false },
+    expected: { ...NOTHING, load: true, image: true, embeddedContext: false },
   },
 ])("capabilities, $from", ({ result, expected }) => {
   expect(readAgentCapabilities(result)).toEqual(expected);

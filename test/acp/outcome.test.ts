@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { RpcError } from "../../src/acp/connection.ts";
 import { decideOutcome, replaySafetyOf } from "../../src/acp/outcome.ts";
 import type { AttemptFacts, Ending } from "../../src/acp/outcome.ts";
-import { readSessionFailure } from "../../src/acp/air.ts";
-import type { SessionFailureReading, TypedSessionFailure } from "../../src/acp/air.ts";
+import { readSessionFailure } from "../../src/acp/air/session-failure.ts";
+import type { SessionFailureReading, TypedSessionFailure } from "../../src/acp/air/session-failure.ts";
 import { plainVerdict } from "../../src/acp/make-failure.ts";
 
 const FACTS: AttemptFacts = {

@@ -1,7 +1,7 @@
 /** Whose a frame or a question is, and what is not sent again when nobody can say (case C17, case C05). */
 import { describe, expect, test } from "vitest";
 import type { PermissionPolicy } from "../../src/acp/ports.ts";
-import type { Session } from "../../src/acp/session.ts";
+import type { Session } from "../../src/acp/session-link.ts";
 import type { Action, Json, Scenario } from "../fixtures/agents/scenario.ts";
 import {
   answerTo,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Approval } from "../../src/acp/ports.ts";
 import type { Runtime } from "../../src/acp/runtime.ts";
-import type { Session } from "../../src/acp/session.ts";
+import type { Session } from "../../src/acp/session-link.ts";
 import { DEFAULT_CONFIG } from "../../src/host/config-defaults.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Scenario } from "../fixtures/agents/scenario.ts";

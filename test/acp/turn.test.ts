@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TurnChannel } from "../../src/acp/turn.ts";
-import type { ToolStatus, TurnEvent, TurnOutcome } from "../../src/acp/types.ts";
+import type { ToolStatus, TurnEvent } from "../../src/acp/events.ts";
+import type { TurnOutcome } from "../../src/acp/types.ts";
 import { chunk, end, promptsIn, turns, waitFor } from "../fixtures/agents/scenario.ts";
 import { AcpPromptBusy } from "../../src/errors/acp-error.ts";
 import { play, start } from "./drive.ts";

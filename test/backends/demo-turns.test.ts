@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PermissionPolicy } from "../../src/acp/ports.ts";
 import { createRuntime } from "../../src/acp/runtime.ts";
 import type { Runtime } from "../../src/acp/runtime.ts";
-import type { PromptOptions, TurnEvent, TurnOutcome } from "../../src/acp/types.ts";
+import type { TurnEvent } from "../../src/acp/events.ts";
+import type { PromptOptions, TurnOutcome } from "../../src/acp/types.ts";
 import { demoBackend } from "../../src/backends/demo.ts";
 
 const AGENT = join(import.meta.dirname, "../../src/backends/demo/agent.ts");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRuntime } from "../../src/acp/runtime.ts";
 import type { Runtime } from "../../src/acp/runtime.ts";
-import type { Session } from "../../src/acp/session.ts";
+import type { Session } from "../../src/acp/session-link.ts";
 import { backendFor } from "../../src/backends/registry.ts";
 import { kiroCommand } from "../fixtures/agents/kiro/command.ts";
 import { allErrorCalls, promptFor, REQUEST_ID } from "../fixtures/agents/kiro/error-table.ts";

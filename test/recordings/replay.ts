@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { Backend, PermissionPolicy } from "../../src/acp/ports.ts";
 import { createRuntime } from "../../src/acp/runtime.ts";
-import type { Session } from "../../src/acp/session.ts";
+import type { Session } from "../../src/acp/session-link.ts";
 import type { TurnOutcome } from "../../src/acp/types.ts";
 import { createPermissionPolicy } from "../../src/host/permissions.ts";
 import { Log } from "../../src/host/log.ts";

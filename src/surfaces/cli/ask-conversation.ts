@@ -1,5 +1,5 @@
 /** The conversation that one `ostler ask` speaks in: its own, or one that is kept under a name. */
-import type { Session } from "../../acp/session.ts";
+import type { Session } from "../../acp/session-link.ts";
 import type { PromptBlock, PromptOptions, Turn } from "../../acp/types.ts";
 import type { Host, OpenConversationOptions } from "../../host/host-options.ts";
 import { noteRecentSession } from "../../host/recent-sessions.ts";

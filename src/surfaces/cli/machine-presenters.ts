@@ -1,5 +1,5 @@
 /** The formats for programs: `json` and `ndjson` keep stdout pure JSON, `quiet` is the answer and nothing else. */
-import type { TurnEvent } from "../../acp/types.ts";
+import type { TurnEvent } from "../../acp/events.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import { reportOf } from "../shared/report.ts";
 import { harmlessJson } from "./harmless-json.ts";

@@ -1,5 +1,6 @@
 /** One presenter per `--format`: what the person, or the program that called, gets to see of a run. */
-import type { TurnEvent, TurnOutcome } from "../../acp/types.ts";
+import type { TurnEvent } from "../../acp/events.ts";
+import type { TurnOutcome } from "../../acp/types.ts";
 import type { CardWords } from "../shared/failure-card.ts";
 import type { StopSignal } from "../shared/exit-code.ts";
 import type { ResultLine } from "../shared/result.ts";

@@ -2,7 +2,7 @@
 import { cleanLine } from "../../errors/redact.ts";
 import { sentenceFor } from "../../errors/wording.ts";
 import type { Failure } from "../../errors/failure.ts";
-import type { PlanEntry, TurnEvent } from "../../acp/types.ts";
+import type { PlanEntry, TurnEvent } from "../../acp/events.ts";
 import type { Tone } from "./terminal.ts";
 
 export interface Remark {
@@ -32,7 +32,7 @@ export class Remarks {
       case "diff":
         return [{ text: `  ± ${cleanLine(event.path, MAX_TITLE_CHARS)}`, tone: "dim" }];
       case "plan":
-        return this.#planSteps(event.entries);
+        return "entries" in event ? this.#planSteps(event.entries) : [];
       case "permission":
         return event.answer?.denied ? [denial(event.request.title, event.answer.reason)] : [];
       case "warning":
@@ -51,6 +51,12 @@ export class Remarks {
       case "usage":
       case "commands":
       case "mode":
+      case "question":
+      case "task":
+      case "goal":
+      case "compaction":
+      case "changes":
+      case "subagent":
         return [];
     }
   }

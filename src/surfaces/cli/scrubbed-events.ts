@@ -2,7 +2,7 @@
  * Events for a program: words that are meant for people are scrubbed, as they are on a screen. The answer, diffs, the
  * input and output of tools and all ids are as they came.
  */
-import type { TurnEvent } from "../../acp/types.ts";
+import type { TurnEvent } from "../../acp/events.ts";
 import { cleanBlock, cleanLine } from "../../errors/redact.ts";
 
 const MAX_TITLE_CHARS = 2000;
@@ -35,6 +35,7 @@ export class ScrubbedEvents {
         return { ...event, request: clean, answer };
       }
       case "plan":
+        if (!("entries" in event)) return event;
         return { ...event, entries: event.entries.map((entry) => ({ ...entry, content: line(entry.content) })) };
       case "retry":
         return { ...event, reason: line(event.reason) };

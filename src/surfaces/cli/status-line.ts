@@ -1,5 +1,5 @@
 /** The one live line at the bottom of a terminal while a turn runs. Pure: state and time in, text out. */
-import type { TurnEvent } from "../../acp/types.ts";
+import type { TurnEvent } from "../../acp/events.ts";
 import { cleanLine } from "../../errors/redact.ts";
 
 /** No terminal is wider than it matters. */

@@ -2,7 +2,7 @@
  * Answer and remarks side by side: the answer on stdout, everything else on stderr. When both are one terminal, a remark
  * never lands in the middle of an answer line and the live status line is gone before anything else is written.
  */
-import type { TurnEvent } from "../../acp/types.ts";
+import type { TurnEvent } from "../../acp/events.ts";
 import { stripControls } from "../../errors/redact.ts";
 import type { Output } from "./io.ts";
 import { BatchedOutput } from "./output.ts";

@@ -1,5 +1,5 @@
 /** `--format text`: the answer as it arrives on stdout, remarks and the closing card on stderr. */
-import type { TurnEvent } from "../../acp/types.ts";
+import type { TurnEvent } from "../../acp/events.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import type { StopSignal } from "../shared/exit-code.ts";
 import { renderCard } from "../shared/card.ts";

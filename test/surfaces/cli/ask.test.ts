@@ -322,7 +322,7 @@ test("a signal while the agent starts ends the run as cancelled", async () => {
 
 test("--timeout ends a silent turn with exit code 3", async () => {
   const scenario = turns([chunk("half"), waitFor("session/cancel"), end("cancelled")]);
-  const { exitCode, stdout } = await run(["ask", "--format", "json", "--timeout", "0.5", "hello"], { scenario });
+  const { exitCode, stdout } = await run(["ask", "--format", "json", "--timeout", "2", "hello"], { scenario });
   expect(exitCode).toBe(3);
   expect(linesOf(stdout)[0]).toMatchObject({
     outcome: "failed",

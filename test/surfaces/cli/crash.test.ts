@@ -122,7 +122,11 @@ test("in text the answer so far stands, and the sentence says why it ends", asyn
 });
 
 test("a bug before there is a turn", async () => {
-  const bug = `if (process.argv[1]?.endsWith("ostler.js")) setTimeout(() => { throw new TypeError("oops"); }, 100);`;
+  const bug = `
+    import { existsSync } from "node:fs";
+    // The agent has been started, and is never ready.
+    const look = () => { if (existsSync("agent.log")) { clearInterval(timer); throw new TypeError("oops"); } };
+    const timer = process.argv[1]?.endsWith("ostler.js") ? setInterval(look, 10) : undefined;`;
   const line = `echo '${bug}' >bug.mjs; NODE_OPTIONS=--import=./bug.mjs exec ostler ask --format json hi`;
   const ran = await realShell(ostler, line, { on: { initialize: [[waitFor("never")]] } }).done;
   expect(ran.code).toBe(1);

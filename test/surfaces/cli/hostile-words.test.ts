@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { TurnEvent } from "../../../src/acp/types.ts";
+import type { TurnEvent } from "../../../src/acp/events.ts";
 import { BatchedOutput } from "../../../src/surfaces/cli/output.ts";
 import { Remarks } from "../../../src/surfaces/cli/remarks.ts";
 import { renderStatus } from "../../../src/surfaces/cli/status-line.ts";

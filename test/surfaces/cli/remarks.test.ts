@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TurnEvent } from "../../../src/acp/types.ts";
+import type { TurnEvent } from "../../../src/acp/events.ts";
 import type { Failure } from "../../../src/errors/failure.ts";
 import { Remarks } from "../../../src/surfaces/cli/remarks.ts";
 
@@ -60,7 +60,9 @@ test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[]
   },
   {
     from: "a diff",
-    events: [{ type: "diff", toolCallId: "t1", path: "/w/a.ts", oldText: null, newText: "x" }],
+    events: [
+      { type: "diff", toolCallId: "t1", path: "/w/a.ts", change: { form: "texts", oldText: null, newText: "x" } },
+    ],
     lines: ["  ± /w/a.ts"],
   },
   {

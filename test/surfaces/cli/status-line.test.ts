@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TurnEvent } from "../../../src/acp/types.ts";
+import type { TurnEvent } from "../../../src/acp/events.ts";
 import { renderStatus, statusAfter } from "../../../src/surfaces/cli/status-line.ts";
 import type { StatusState } from "../../../src/surfaces/cli/status-line.ts";
 

@@ -3,7 +3,7 @@
  * 000 and 001). Malformed means absent, but never silently: `unusable` is a third answer, because a record that is
  * there and cannot be read must not turn a failed turn into a silent success.
  */
-import type { FailureAction, FailureCategory, FailureSeverity } from "../errors/failure.ts";
+import type { FailureAction, FailureCategory, FailureSeverity } from "../../errors/failure.ts";
 
 export type TypedSessionFailureCategory = FailureCategory;
 export type TypedSessionFailureSeverity = FailureSeverity;

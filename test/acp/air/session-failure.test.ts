@@ -4,10 +4,10 @@ import {
   readSessionFailure,
   readTypedSessionFailure,
   supersedesTypedSessionFailure,
-} from "../../src/acp/air.ts";
-import type { TypedSessionFailure } from "../../src/acp/air.ts";
-import { initializeParams } from "../../src/acp/negotiate.ts";
-import { backendFor } from "../../src/backends/registry.ts";
+} from "../../../src/acp/air/session-failure.ts";
+import type { TypedSessionFailure } from "../../../src/acp/air/session-failure.ts";
+import { initializeParams } from "../../../src/acp/negotiate.ts";
+import { backendFor } from "../../../src/backends/registry.ts";
 
 const RECORD = {
   id: "t1:error",

@@ -1,0 +1,112 @@
+/**
+ * What a session tells: its own updates and those of its children as events, in turns and between them, to whoever
+ * listens. A listener that throws is dropped: it must not keep a turn from ending.
+ */
+import type { ClassifyContext } from "../errors/verdict.ts";
+import { EndedTurns } from "./ended-turns.ts";
+import type { SessionEvent, SessionEventBody, TurnEvent, TurnEventBody } from "./events.ts";
+import { isObject } from "./frames.ts";
+import type { Frame } from "./frames.ts";
+import type { Backend, LogSink } from "./ports.ts";
+import type { PromptBlock, TurnOutcome } from "./types.ts";
+import { UpdateReader } from "./update-reader.ts";
+
+/** Hears everything a session tells, in order and at once. Must not throw. */
+export type SessionListener = (event: SessionEvent) => void;
+
+export interface SessionFeedOptions {
+  readonly backend: Backend;
+  readonly context: ClassifyContext;
+  readonly log: LogSink | undefined;
+  readonly onEvent: SessionListener | undefined;
+}
+
+/** Children whose tool calls are kept as evidence. */
+const MAX_CHILDREN = 100;
+
+/** Updates that begin something: of a session whose turn is over, they are work that no prompt of ours started. */
+const STARTS_WORK: ReadonlySet<unknown> = new Set([
+  "agent_message_chunk",
+  "agent_thought_chunk",
+  "tool_call",
+  "tool_call_update",
+  "plan",
+]);
+
+export class SessionFeed {
+  readonly reader: UpdateReader;
+  readonly endedTurns = new EndedTurns();
+  readonly #options: SessionFeedOptions;
+  readonly #listeners = new Set<SessionListener>();
+  /** Of each child session, which may use the same ids as this one: what it tells, and evidence for its questions. */
+  readonly #children = new Map<string, UpdateReader>();
+  #lastTurnId: string | null = null;
+
+  constructor(options: SessionFeedOptions) {
+    this.#options = options;
+    this.reader = new UpdateReader(options.backend, options.context);
+    if (options.onEvent !== undefined) this.#listeners.add(options.onEvent);
+  }
+
+  /** Returns the function that ends it. */
+  subscribe(listener: SessionListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  turnStarted(turnId: string, blocks: readonly PromptBlock[]): void {
+    this.#lastTurnId = turnId;
+    this.#tell({ turnId, event: { type: "turn", state: "started" } });
+    const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+    this.#tell({ turnId, event: { type: "user", text } });
+  }
+
+  turnTold(turnId: string, event: TurnEvent): void {
+    this.#tell({ turnId, event });
+  }
+
+  turnEnded(turnId: string, outcome: TurnOutcome): void {
+    this.#tell({ turnId, event: { type: "turn", state: "ended", outcome } });
+  }
+
+  /** An update that no running turn takes: late news of the last one, or work that no prompt of ours started. */
+  outsideTurn(update: Frame): void {
+    const isLate = this.endedTurns.claims(update) || !STARTS_WORK.has(update["sessionUpdate"]);
+    this.endedTurns.add(update);
+    const whose = isLate ? ({ turnId: this.#lastTurnId, late: true } as const) : { turnId: null };
+    for (const event of this.reader.readAll(update)) this.#tell({ ...whose, event });
+  }
+
+  /** What a child tells, as its parent's news of it; told to the listeners where no turn passes it on. */
+  ofChild(childId: string, { update }: Frame, isInTurn: boolean): readonly TurnEventBody[] {
+    if (!isObject(update)) return [];
+    const events = this.readerOfChild(childId).readAll(update).flatMap(toSubagent(childId));
+    if (!isInTurn) for (const event of events) this.#tell({ turnId: null, event });
+    return events;
+  }
+
+  readerOfChild(childId: string): UpdateReader {
+    const known = this.#children.get(childId);
+    if (known !== undefined) return known;
+    const reader = new UpdateReader(this.#options.backend, this.#options.context);
+    this.#children.set(childId, reader);
+    if (this.#children.size > MAX_CHILDREN) this.#children.delete(this.#children.keys().next().value!);
+    return reader;
+  }
+
+  #tell(event: SessionEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#listeners.delete(listener);
+        this.#options.log?.("error", "session_listener.failed", { error });
+      }
+    }
+  }
+}
+
+/** Its parent's words to it are in the event that began it. */
+function toSubagent(subagentId: string): (event: SessionEventBody) => TurnEventBody[] {
+  return (event) => (event.type === "user" || event.type === "turn" ? [] : [{ type: "subagent", subagentId, event }]);
+}

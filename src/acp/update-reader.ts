@@ -1,0 +1,77 @@
+/**
+ * The updates of one ACP session as events: one reader a session, a child session, or a replay. Judging a turn (text that
+ * is superseded, records that fail it) is the attempt's; what no attempt judges is read whole by {@link UpdateReader.readAll}.
+ */
+import type { ClassifyContext } from "../errors/verdict.ts";
+import { readSessionFailure } from "./air/session-failure.ts";
+import type { SessionEventBody, TurnEventBody } from "./events.ts";
+import type { Frame } from "./frames.ts";
+import { isObject } from "./frames.ts";
+import { failureFromRecord } from "./make-failure.ts";
+import { readChunkText, readCommands, readMode, readNotice, readPlan, readUsageUpdate, str } from "./normalize.ts";
+import type { Backend } from "./ports.ts";
+import { ToolCalls } from "./tool-calls.ts";
+
+export class UpdateReader {
+  readonly tools = new ToolCalls();
+  readonly #backend: Backend;
+  readonly #context: ClassifyContext;
+
+  constructor(backend: Backend, context: ClassifyContext) {
+    this.#backend = backend;
+    this.#context = context;
+  }
+
+  /** What an update tells a person; nothing for text, thoughts and failure records, which a running attempt judges. */
+  read(update: Frame): TurnEventBody[] {
+    switch (update["sessionUpdate"]) {
+      case "tool_call":
+      case "tool_call_update":
+        return this.tools.apply(update);
+      case "plan":
+        return [{ type: "plan", entries: readPlan(update) }];
+      case "usage_update":
+        return [readUsageUpdate(update)];
+      case "available_commands_update":
+        return [{ type: "commands", commands: readCommands(update) }];
+      case "notice":
+        return [{ type: "notice", from: "adapter", text: readNotice(update) }];
+      case "current_mode_update": {
+        const modeId = readMode(update);
+        return modeId === undefined ? [] : [{ type: "mode", modeId }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  /** The same with text, thoughts, records and a person's own words. */
+  readAll(update: Frame): SessionEventBody[] {
+    const messageId = str(update["messageId"]);
+    const named = messageId === undefined ? {} : { messageId };
+    switch (update["sessionUpdate"]) {
+      case "agent_message_chunk": {
+        const text = readChunkText(update);
+        if (text === "") return [];
+        return this.#backend.isAdapterWords(update, false)
+          ? [{ type: "notice", from: "adapter", text }]
+          : [{ type: "text", text, ...named }];
+      }
+      case "agent_thought_chunk":
+        return [{ type: "thought", text: readChunkText(update), ...named }];
+      case "user_message_chunk":
+        return [{ type: "user", text: readChunkText(update), ...named }];
+      case "session_info_update":
+        return [...this.#readRecord(update["_meta"]), ...this.read(update)];
+      default:
+        return this.read(update);
+    }
+  }
+
+  #readRecord(meta: unknown): TurnEventBody[] {
+    const reading = isObject(meta) ? readSessionFailure(meta) : undefined;
+    if (reading?.kind !== "ok") return [];
+    const failure = failureFromRecord(reading.record, this.#context, "no_output");
+    return [{ type: failure.severity === "warning" ? "warning" : "failure", failure }];
+  }
+}
