@@ -19,48 +19,13 @@ import type { ResumeSessionOptions } from "./resume-session.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
 import { RuntimeSessions } from "./runtime-sessions.ts";
 import type { Session } from "./session-link.ts";
+import type { Runtime, RuntimeEnd } from "./runtime-link.ts";
 import { toStartError } from "./start-error.ts";
 import { requireAskingProcess } from "./tool-gate.ts";
 import { VERSION } from "./version.ts";
 import { tapProcess } from "./wire-tap.ts";
 
-/** Why an agent is gone; `expected` when Ostler ended it. */
-export interface RuntimeEnd {
-  readonly failure: Failure;
-  readonly expected: boolean;
-}
-
-/** A running agent. Restarting is not its business. */
-export interface Runtime extends AsyncDisposable {
-  readonly backend: Backend;
-  /** What was started. */
-  readonly command: CommandLine;
-  readonly state: "ready" | "dead";
-  readonly pid: number;
-  readonly agent: { readonly name: string; readonly version: string } | null;
-  readonly authMethods: readonly { readonly id: string; readonly name: string }[];
-  /** What the agent said that it can do. */
-  readonly capabilities: AgentCapabilities;
-  /** Sessions that are open here. */
-  readonly sessionCount: number;
-  /** Lines on stdout that were no frames. */
-  readonly noiseLines: number;
-  /** Resolves once, when the agent is gone, with why. */
-  readonly gone: Promise<RuntimeEnd>;
-  /** Throws an `AcpError` or `AcpRuntimeError` with `failure`. */
-  openSession(options: OpenSessionOptions): Promise<Session>;
-  /**
-   * Gets back to a session of an earlier process. Throws as `openSession` does; the kind says what to try next:
-   * `session_not_found`, `busy`, `timeout`, `agent_died`. What the agent repeats of earlier turns is counted and not shown.
-   */
-  resumeSession(options: ResumeSessionOptions): Promise<Session>;
-  /** The redacted end of stderr. */
-  stderrTail(): string;
-  /** End of stdin, TERM, KILL, each with a bounded wait. Idempotent. */
-  stop(): Promise<void>;
-  /** Ends the tree at once. With a `bug`, an error of Ostler's own, running turns end as failed for that. */
-  kill(bug?: Error): void;
-}
+export type { Runtime, RuntimeEnd };
 
 const DEFAULTS = { handshakeMs: 60_000, lineBytes: 64 * 1024 * 1024 };
 const STDERR_SHOWN_CHARS = 4000;

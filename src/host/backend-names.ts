@@ -1,7 +1,7 @@
 import { cleanLine } from "../errors/redact.ts";
 import { BUILT_IN_BACKENDS } from "./config-defaults.ts";
 import type { Config } from "./config-defaults.ts";
-import { nearestName } from "./nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Of a name that is none. */

@@ -9,7 +9,7 @@ import { correctionOf } from "./config-fault.ts";
 import type { OnFault } from "./config-fault.ts";
 import { backendSchema, configSchema } from "./config-schema.ts";
 import type { ConfigLayer } from "./config-schema.ts";
-import { nearestName } from "./nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

@@ -9,7 +9,7 @@ import type { LayerReading } from "./config-layer.ts";
 import { keepTightening } from "./config-project.ts";
 import type { ConfigLayer } from "./config-schema.ts";
 import type { ConfigSource } from "./config.ts";
-import { nearestName } from "./nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 
 /** The merged configuration and what there is to say about it; for `onFault` see `config-layer.ts`. */
 export function mergeSources(

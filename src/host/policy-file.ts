@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { dotted } from "./config-layer.ts";
-import { nearestName } from "./nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import type { PolicyRules } from "./policy-rules.ts";
 import { readBounded } from "./read-bounded.ts";
 import { systemCode } from "./system-code.ts";

@@ -11,7 +11,7 @@ import type { LoadedConfig } from "../../host/config.ts";
 import { CrashFiles, identifyProgram } from "../../host/crash-ledger.ts";
 import { inspectBackends } from "../../host/doctor.ts";
 import { InstallError, installAdapter, isInstallable } from "../../host/install.ts";
-import { nearestName } from "../../host/nearest-name.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 import { ostlerPaths } from "../../host/paths.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { signalExitCode } from "../shared/exit-code.ts";

@@ -1,6 +1,6 @@
 /** The CLI as a function: arguments and streams in, exit code out. Every error ends here as one sentence. */
 import { EXIT } from "../../errors/kinds.ts";
-import { nearestName } from "../../host/nearest-name.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { ask } from "./ask.ts";
 import { readAskRequest } from "./ask-request.ts";

@@ -4,7 +4,7 @@
  */
 import yargsParser from "yargs-parser";
 import { cleanLine } from "../../errors/redact.ts";
-import { nearestName } from "../../host/nearest-name.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 import type { OptionSpec, OptionTable, OptionValues } from "./options.ts";
 import { UsageError } from "../../host/usage-error.ts";
 

@@ -1,4 +1,4 @@
-import { nearestName } from "../../host/nearest-name.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 import { UsageError } from "../../host/usage-error.ts";
 
 /** What is thrown for words that no form of a command fits: with the nearest action where one was mistyped, else the usage. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearestName } from "../../src/host/nearest-name.ts";
+import { nearestName } from "../../src/errors/nearest-name.ts";
 
 const names = ["approve", "backends", "command", "env", "idleS", "defaultBackend"];
 

@@ -1,0 +1,45 @@
+/** A running agent as its user sees it. Types only. */
+import type { Failure } from "../errors/failure.ts";
+import type { AgentCapabilities } from "./negotiate.ts";
+import type { OpenSessionOptions } from "./open-session.ts";
+import type { Backend, CommandLine } from "./ports.ts";
+import type { ResumeSessionOptions } from "./resume-session.ts";
+import type { Session } from "./session-link.ts";
+
+/** Why an agent is gone; `expected` when Ostler ended it. */
+export interface RuntimeEnd {
+  readonly failure: Failure;
+  readonly expected: boolean;
+}
+
+/** A running agent. Restarting is not its business. */
+export interface Runtime extends AsyncDisposable {
+  readonly backend: Backend;
+  /** What was started. */
+  readonly command: CommandLine;
+  readonly state: "ready" | "dead";
+  readonly pid: number;
+  readonly agent: { readonly name: string; readonly version: string } | null;
+  readonly authMethods: readonly { readonly id: string; readonly name: string }[];
+  /** What the agent said that it can do. */
+  readonly capabilities: AgentCapabilities;
+  /** Sessions that are open here. */
+  readonly sessionCount: number;
+  /** Lines on stdout that were no frames. */
+  readonly noiseLines: number;
+  /** Resolves once, when the agent is gone, with why. */
+  readonly gone: Promise<RuntimeEnd>;
+  /** Throws an `AcpError` or `AcpRuntimeError` with `failure`. */
+  openSession(options: OpenSessionOptions): Promise<Session>;
+  /**
+   * Gets back to a session of an earlier process. Throws as `openSession` does; the kind says what to try next:
+   * `session_not_found`, `busy`, `timeout`, `agent_died`. What the agent repeats of earlier turns is counted and not shown.
+   */
+  resumeSession(options: ResumeSessionOptions): Promise<Session>;
+  /** The redacted end of stderr. */
+  stderrTail(): string;
+  /** End of stdin, TERM, KILL, each with a bounded wait. Idempotent. */
+  stop(): Promise<void>;
+  /** Ends the tree at once. With a `bug`, an error of Ostler's own, running turns end as failed for that. */
+  kill(bug?: Error): void;
+}
