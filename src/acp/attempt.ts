@@ -32,7 +32,7 @@ const HEARD: ReadonlyMap<string, string> = new Map([
   ["usage", "a usage report"],
   ["notice", "a notice"],
 ]);
-/** Said of the session, not of the turn. */
+/** Said of the session, not of the turn: no sign of life (recording codex-acp 2.6.0 conn-refused begins with commands). */
 const SETTINGS: ReadonlySet<string> = new Set(["commands", "mode", "session"]);
 
 export class Attempt {
@@ -256,8 +256,8 @@ export class Attempt {
   #other(update: Frame): void {
     const events = this.#options.reader.read(update);
     const [first] = events;
-    if (first === undefined || SETTINGS.has(first.type)) this.#options.clocks.frame();
-    else this.#heard(HEARD.get(first.type) ?? `news of type ${first.type}`);
+    if (first === undefined) this.#options.clocks.frame();
+    else if (!SETTINGS.has(first.type)) this.#heard(HEARD.get(first.type) ?? `news of type ${first.type}`);
     for (const event of events) {
       this.#structured ||= event.type === "plan";
       this.#options.emit(event);
