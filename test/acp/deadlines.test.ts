@@ -84,10 +84,7 @@ describe("a clock strikes", () => {
     },
     {
       from: "a tool that hangs; silence does not count meanwhile",
-      turn: [
-        inOneWrite(tool("t1", { title: "npm test" }), toolUpdate("t1", { status: "in_progress" })),
-        silence,
-      ],
+      turn: [inOneWrite(tool("t1", { title: "npm test" }), toolUpdate("t1", { status: "in_progress" })), silence],
       timeouts: { idleMs: 30, toolMs: 150 },
       title: 'A tool ran longer than 0.15 s; last heard: tool call "npm test" in_progress',
     },

@@ -228,7 +228,7 @@ describe("a launcher that ignores SIGTERM", () => {
 });
 
 describe("permission asked after our cancel", () => {
-  const cancelAtFirstText = { timeouts: { cancelGraceMs: 2000 } };
+  const cancelAtFirstText = { timeouts: { cancelGraceMs: 60_000 } };
 
   test.concurrent.each<{ from: string; asks: readonly Action[]; ids: readonly string[] }>([
     { from: "one", asks: [permission("t1"), waitForAnswer("p1")], ids: ["p1"] },
@@ -601,7 +601,8 @@ describe("the status as the first word of data.details", () => {
 });
 
 describe("silence while it retries by itself", () => {
-  const QUIET = { idleMs: 400, firstByteMs: 400, toolMs: 60_000, cancelGraceMs: 2000 };
+  const QUIET = { idleMs: 1500, firstByteMs: 1500, toolMs: 60_000, cancelGraceMs: 60_000 };
+  const pause: Action = { delayMs: 200 };
   const stopped = [waitFor("session/cancel"), end("cancelled")];
 
   test.concurrent.each<{ from: string; turn: readonly Action[]; text: string; heard: string; partial: boolean }>([
@@ -653,7 +654,7 @@ describe("silence while it retries by itself", () => {
       from: "a tool runs meanwhile",
       turn: [
         tool("t1", { status: "in_progress" }),
-        { delayMs: 900 },
+        { delayMs: 1800 },
         toolUpdate("t1", { status: "completed" }),
         chunk("done"),
         end(),
@@ -662,18 +663,17 @@ describe("silence while it retries by itself", () => {
     },
     {
       from: "it is shorter than allowed, again and again",
-      turn: [{ delayMs: 150 }, chunk("a"), { delayMs: 150 }, chunk("b"), { delayMs: 150 }, chunk("c"), end()],
-      text: "abc",
+      turn: [...Array.from("abcdefghi", (letter) => [pause, chunk(letter)]).flat(), end()],
+      text: "abcdefghi",
     },
     {
       from: "it tells of usage meanwhile",
       turn: [
         chunk("a"),
-        { delayMs: 150 },
-        update({ sessionUpdate: "usage_update", used: 1, size: 2 }),
-        { delayMs: 150 },
-        update({ sessionUpdate: "usage_update", used: 2, size: 2 }),
-        { delayMs: 150 },
+        ...Array.from({ length: 9 }, (_, n) => [
+          pause,
+          update({ sessionUpdate: "usage_update", used: n, size: 9 }),
+        ]).flat(),
         chunk("b"),
         end(),
       ],

@@ -366,9 +366,9 @@ const START_ROWS: Row[] = [
             ...NEVER,
           },
         }),
-    argv: [...codex, "--smoke", "--timeout", "1"],
+    argv: [...codex, "--smoke", "--timeout", "2"],
     says: [
-      "✗ Codex did not speak ACP within 1 s",
+      "✗ Codex did not speak ACP within 2 s",
       "| Waiting for the proxy",
       "| Authorization: Bearer [redacted]",
       "→ ostler doctor -b codex --smoke --timeout 120",
@@ -427,9 +427,9 @@ const START_ROWS: Row[] = [
         .node()
         .keys()
         .adapter("codex", { scenario: { on: { "session/new": [[]] } } }),
-    argv: [...codex, "--smoke", "--timeout", "1"],
-    says: ["✗ Codex opened no session within 1 s", "→ ostler doctor -b codex --smoke --timeout 120"],
-    never: ["2 s"],
+    argv: [...codex, "--smoke", "--timeout", "3"],
+    says: ["✗ Codex opened no session within 3 s", "→ ostler doctor -b codex --smoke --timeout 120"],
+    never: ["6 s"],
   },
   {
     from: "a slow handshake and a slow session: the bound is one for both",
@@ -440,14 +440,14 @@ const START_ROWS: Row[] = [
         .adapter("codex", {
           scenario: {
             on: {
-              initialize: [[{ delayMs: 1200 }, { default: true }]],
-              "session/new": [[{ delayMs: 1200 }, { default: true }]],
+              initialize: [[{ delayMs: 2300 }, { default: true }]],
+              "session/new": [[{ delayMs: 2300 }, { default: true }]],
             },
           },
         }),
-    argv: [...codex, "--smoke", "--timeout", "2"],
-    says: ["✗ Codex opened no session within 2 s"],
-    never: ["4 s", "opens a session"],
+    argv: [...codex, "--smoke", "--timeout", "4"],
+    says: ["✗ Codex opened no session within 4 s"],
+    never: ["8 s", "opens a session"],
   },
   {
     from: "a session that codex refuses for a reason of its own (an auth.json that it cannot use)",
