@@ -3,6 +3,7 @@
  * is superseded, records that fail it) is the attempt's; what no attempt judges is read whole by {@link UpdateReader.readAll}.
  */
 import type { ClassifyContext } from "../errors/verdict.ts";
+import { GoalState } from "./air/goal.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import type { SessionEventBody, TurnEventBody } from "./events.ts";
 import type { Frame } from "./frames.ts";
@@ -14,6 +15,7 @@ import { ToolCalls } from "./tool-calls.ts";
 
 export class UpdateReader {
   readonly tools = new ToolCalls();
+  readonly goal = new GoalState();
   readonly #backend: Backend;
   readonly #context: ClassifyContext;
 
@@ -40,6 +42,8 @@ export class UpdateReader {
         const modeId = readMode(update);
         return modeId === undefined ? [] : [{ type: "mode", modeId }];
       }
+      case "session_info_update":
+        return this.goal.apply(update);
       default:
         return [];
     }
