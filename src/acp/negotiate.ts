@@ -1,13 +1,15 @@
 /**
- * What is said before the first prompt: capabilities, and the mode, model and options of a session. Reads the answers
- * leniently (kiro wire notes, section 4: spellings and absences), because a field that is missing means "unknown".
+ * What is said before the first prompt: capabilities, and the requests that set mode, model and options. Reads the
+ * answer leniently (kiro wire notes, section 4), because a field that is missing means "unknown".
  */
 import type { Frame } from "./frames.ts";
 import { airClientMeta, readAgentAir } from "./air/capabilities.ts";
 import type { AgentAir } from "./air/capabilities.ts";
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
-import type { AdvertisedModes, Backend } from "./ports.ts";
+import type { Backend } from "./ports.ts";
+import { modelOption } from "./session-info.ts";
+import type { SessionInfo } from "./session-info.ts";
 
 /** The only ACP version Ostler speaks; codex-acp would also take draft 2. */
 export const PROTOCOL_VERSION = 1;
@@ -87,37 +89,6 @@ export function readHandshake(result: unknown): Handshake {
   };
 }
 
-/** One select option of a session (`configOptions`), flattened from its groups. */
-export interface ConfigOption {
-  readonly id: string;
-  readonly category: string;
-  readonly current: string | undefined;
-  readonly values: readonly string[];
-}
-
-/** What `session/new` and `session/load` say about a session. */
-export interface SessionInfo {
-  readonly modes: AdvertisedModes | undefined;
-  readonly models: readonly string[];
-  readonly currentModel: string | undefined;
-  readonly options: readonly ConfigOption[];
-}
-
-export function readSessionInfo(result: Frame): SessionInfo {
-  const options = Array.isArray(result["configOptions"])
-    ? result["configOptions"].filter(isObject).flatMap(readOption)
-    : [];
-  const option = modelOption(options);
-  const listed = isObject(result["models"]) ? result["models"] : undefined;
-  const models = ids(listed?.["availableModels"], ["modelId", "id"]);
-  return {
-    modes: readModes(result["modes"], options),
-    models: models.length > 0 ? models : (option?.values ?? []),
-    currentModel: str(listed?.["currentModelId"]) ?? option?.current,
-    options,
-  };
-}
-
 /** The request that sets a mode, model or option, or undefined when this session has no such thing. */
 export interface Setting {
   readonly method: string;
@@ -143,53 +114,7 @@ export function optionSetting(configId: string, value: string): Setting {
   return { method: "session/set_config_option", params: { configId, value } };
 }
 
-/** Every model id a person may type: the listed ones and the values of the model option (codex lists `id[effort]` pairs). */
-export function knownModels(info: SessionInfo): readonly string[] {
-  const option = modelOption(info.options);
-  return [...new Set([...(option?.values ?? []), ...info.models])];
-}
-
 function objectAt(parent: unknown, key: string): Frame {
   const value = isObject(parent) ? parent[key] : undefined;
   return isObject(value) ? value : {};
-}
-
-function modelOption(options: readonly ConfigOption[]): ConfigOption | undefined {
-  return options.find(({ id, category }) => category === "model" || id === "model");
-}
-
-function readModes(modes: unknown, options: readonly ConfigOption[]): AdvertisedModes | undefined {
-  if (isObject(modes)) {
-    return {
-      current: str(modes["currentModeId"]) ?? null,
-      available: ids(modes["availableModes"], ["id", "modeId", "value"]),
-    };
-  }
-  const option = options.find(({ id, category }) => category === "mode" || id === "mode");
-  return option === undefined ? undefined : { current: option.current ?? null, available: option.values };
-}
-
-function readOption(option: Frame): ConfigOption[] {
-  const id = str(option["id"]);
-  if (id === undefined) return [];
-  const entries = Array.isArray(option["options"]) ? option["options"].filter(isObject) : [];
-  const flat = entries.flatMap((entry) =>
-    Array.isArray(entry["options"]) ? entry["options"].filter(isObject) : [entry],
-  );
-  return [
-    {
-      id,
-      category: str(option["category"]) ?? "",
-      current: str(option["currentValue"]),
-      values: ids(flat, ["value", "id"]),
-    },
-  ];
-}
-
-function ids(list: unknown, keys: readonly string[]): string[] {
-  if (!Array.isArray(list)) return [];
-  return list.filter(isObject).flatMap((entry) => {
-    const id = keys.map((key) => str(entry[key])).find((value) => value !== undefined);
-    return id === undefined ? [] : [id];
-  });
 }

@@ -5,11 +5,11 @@ import type { Connection } from "./connection.ts";
 import { startError } from "./death.ts";
 import { isObject } from "./frames.ts";
 import { plainVerdict } from "./make-failure.ts";
-import { knownModels, readSessionInfo } from "./negotiate.ts";
 import type { AgentCapabilities } from "./negotiate.ts";
 import { str } from "./normalize.ts";
 import type { Approval, Backend, EnvLogin, FailureSink, PermissionPolicy } from "./ports.ts";
 import type { SessionListener } from "./session-feed.ts";
+import { knownModels, readSessionInfo } from "./session-info.ts";
 import { SETTING_MS, applySettings } from "./session-settings.ts";
 import type { SessionSetup } from "./session-link.ts";
 import { toStartError } from "./start-error.ts";
@@ -111,12 +111,14 @@ export async function prepareSession(
     const set = await applySettings(id, info, options, context);
     if (context.gate === "required") requireAskingMode(context.backend, set.mode ?? info.modes?.current);
     options.signal?.throwIfAborted();
+    const { modes, currentModel } = set.info;
     return {
       id,
       notes: [...(options.notes ?? []), ...notes, ...set.notes],
-      modes: info.modes === undefined ? undefined : { ...info.modes, current: set.mode ?? info.modes.current },
-      models: knownModels(info),
-      model: options.model ?? info.currentModel,
+      modes: modes === undefined ? undefined : { ...modes, current: set.mode ?? modes.current },
+      models: knownModels(set.info),
+      model: set.model ?? currentModel,
+      info: set.info,
     };
   } catch (error) {
     void closeSession(id, context);

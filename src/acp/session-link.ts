@@ -5,6 +5,7 @@ import type { AdvertisedModes, Backend, FailureSink, LogSink, PermissionPolicy }
 import type { ProcessIdentity } from "./processes.ts";
 import type { AcpSession } from "./session.ts";
 import type { SessionListener } from "./session-feed.ts";
+import type { SessionInfo, SessionOffers } from "./session-info.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnTimeouts } from "./types.ts";
 
 /** A conversation with the agent, bound to one runtime. */
@@ -12,9 +13,12 @@ export interface Session {
   readonly id: string;
   /** Sentences for the person, told once: what could not be set as asked. */
   readonly notes: readonly string[];
+  /** As they are now. */
   readonly modes: AdvertisedModes | undefined;
   /** Model ids that this account may use; empty = not known. */
   readonly models: readonly string[];
+  /** What may be chosen here with its names and recommendations, and what is set now. */
+  readonly offers: SessionOffers;
   /** Sends a prompt. The outcome always settles; a second prompt while one runs throws `AcpPromptBusy`. */
   prompt(prompt: string | readonly PromptBlock[], options?: PromptOptions): Turn;
   /** The session was closed, or given up because its agent ignored a cancel: prompts fail from now on. */
@@ -66,5 +70,7 @@ export interface SessionSetup {
   readonly modes: AdvertisedModes | undefined;
   readonly models: readonly string[];
   readonly model: string | undefined;
+  /** What it offers, as the agent last told before the session was handed out. */
+  readonly info: SessionInfo;
   readonly replayedFrames?: number;
 }

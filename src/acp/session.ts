@@ -17,7 +17,9 @@ import { PermissionDesk, logPermission, readPermissionRequest, rejectAnswer } fr
 import type { AdvertisedModes, ExtensionReading } from "./ports.ts";
 import { SessionFeed } from "./session-feed.ts";
 import type { SessionListener } from "./session-feed.ts";
+import type { SessionOffers } from "./session-info.ts";
 import type { Session, SessionLink, SessionSetup } from "./session-link.ts";
+import { openedSession } from "./session-now.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 import { SESSION_ENDED_RULE } from "./retry.ts";
 import { runTurn } from "./turn-run.ts";
@@ -28,7 +30,6 @@ import type { PermissionAnswer, PermissionRequest, PromptBlock, Turn } from "./t
 export class AcpSession implements Session {
   readonly id: string;
   readonly notes: readonly string[];
-  readonly modes: AdvertisedModes | undefined;
   readonly models: readonly string[];
   readonly link: SessionLink;
   readonly setup: SessionSetup;
@@ -53,11 +54,11 @@ export class AcpSession implements Session {
     this.setup = setup;
     this.id = setup.id;
     this.notes = setup.notes;
-    this.modes = setup.modes;
     this.models = setup.models;
     this.replayedFrames = setup.replayedFrames ?? 0;
     this.context = { profile: link.backend.profile, advertisedModels: setup.models };
     this.feed = new SessionFeed({ backend: link.backend, context: this.context, log: link.log, onEvent: link.onEvent });
+    this.feed.reader.now.begin(openedSession(link, setup));
     this.#desk = new PermissionDesk({
       connection: link.connection,
       tools: this.tools,
@@ -120,6 +121,15 @@ export class AcpSession implements Session {
       );
     }
     return undefined;
+  }
+
+  get modes(): AdvertisedModes | undefined {
+    const { modes } = this.setup;
+    return modes === undefined ? undefined : { ...modes, current: this.feed.reader.now.mode ?? modes.current };
+  }
+
+  get offers(): SessionOffers {
+    return this.feed.reader.now.offers;
   }
 
   get tools(): ToolCalls {

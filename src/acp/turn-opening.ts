@@ -4,15 +4,9 @@ import type { TurnChannel } from "./turn.ts";
 
 /** Tells the log and the reader; the notes of a session are told in its first turn. */
 export function announceTurn(session: AcpSession, turnId: string, channel: TurnChannel): void {
-  const { link, setup, id, modes, turns, notes } = session;
+  const { link, id, turns, notes } = session;
   link.log?.("info", "turn.began", { turnId, sessionId: id, backend: link.backend.id });
-  channel.emit({
-    type: "session",
-    sessionId: id,
-    backend: link.backend.id,
-    ...(link.agent === undefined ? {} : { agent: link.agent }),
-    ...(setup.model === undefined ? {} : { model: setup.model }),
-    ...(modes?.current == null ? {} : { mode: modes.current }),
-  });
+  const now = session.feed.reader.now.describe();
+  if (now !== undefined) channel.emit(now);
   for (const text of turns === 1 ? notes : []) channel.emit({ type: "notice", from: "ostler", text });
 }

@@ -9,13 +9,15 @@ import type { SessionEventBody, TurnEventBody } from "./events.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import { failureFromRecord } from "./make-failure.ts";
-import { readChunkText, readCommands, readMode, readNotice, readPlan, readUsageUpdate, str } from "./normalize.ts";
+import { readChunkText, readCommands, readNotice, readPlan, readUsageUpdate, str } from "./normalize.ts";
 import type { Backend } from "./ports.ts";
+import { SessionNow } from "./session-now.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 export class UpdateReader {
   readonly tools = new ToolCalls();
   readonly goal = new GoalState();
+  readonly now = new SessionNow();
   readonly #backend: Backend;
   readonly #context: ClassifyContext;
 
@@ -38,10 +40,10 @@ export class UpdateReader {
         return [{ type: "commands", commands: readCommands(update) }];
       case "notice":
         return [{ type: "notice", from: "adapter", text: readNotice(update) }];
-      case "current_mode_update": {
-        const modeId = readMode(update);
-        return modeId === undefined ? [] : [{ type: "mode", modeId }];
-      }
+      case "current_mode_update":
+        return this.now.modeChanged(update);
+      case "config_option_update":
+        return this.now.optionsChanged(update);
       case "session_info_update":
         return this.goal.apply(update);
       default:

@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  knownModels,
-  modelSetting,
-  readAgentCapabilities,
-  readHandshake,
-  readSessionInfo,
-} from "../../src/acp/negotiate.ts";
+import { modelSetting, readAgentCapabilities, readHandshake } from "../../src/acp/negotiate.ts";
+import { knownModels, readSessionInfo } from "../../src/acp/session-info.ts";
 
 const select = (id: string, category: string, values: readonly string[], current?: string) => ({
   id,
