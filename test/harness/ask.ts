@@ -9,7 +9,8 @@ import type { HarnessName, ScenarioHome } from "./scenario-home.ts";
 export interface Interruption {
   /**
    * `text`: the first words of the answer were printed. `turn`: the service has the request. `retry`: the harness said
-   * that it tries again. `command`: the process of {@link ENDLESS_COMMAND} runs.
+   * that it tries again. `command`: the harness has told of {@link ENDLESS_COMMAND}, and its process runs; before that
+   * codex 0.166 kills the command itself, and its sandbox has no time to take its mount points away.
    */
   readonly when: "text" | "turn" | "retry" | "command";
   readonly signal: "SIGINT" | "SIGTERM" | "SIGKILL";
@@ -107,7 +108,7 @@ function momentOf({ when, turnArrived }: Strike, stdout: NodeJS.ReadableStream, 
     case "retry":
       return firstEvent(stdout, when);
     case "command":
-      return commandRuns(root);
+      return firstEvent(stdout, "tool").then(() => commandRuns(root));
   }
 }
 
