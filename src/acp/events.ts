@@ -46,6 +46,12 @@ export type FileChange =
   /** There is a change, and it cannot be shown; `why` is one sentence. */
   | { readonly form: "unavailable"; readonly why: string };
 
+/** What one tool call says of one file. */
+export interface FileDiff {
+  readonly path: string;
+  readonly change: FileChange;
+}
+
 /** Work of the agent beside its turn: a background command, a workflow, a monitor (AIR `asyncTasks`). */
 export interface AsyncTask {
   readonly taskId: string;
@@ -106,6 +112,7 @@ export type ChangeReport =
     }
   | { readonly status: "unavailable"; readonly reason: string };
 
+  /** `reason`: one of the contract's words, else `unsupported` (the agent has no such report), `notReported`, or the agent's own. */
 export type SubagentState = "running" | "completed" | "failed" | "cancelled";
 
 /**
@@ -160,7 +167,7 @@ export type TurnEventBody =
   /** More output of a command, ANSI codes included. With `replaces` it is all of the output so far. */
   | { readonly type: "terminal"; readonly toolCallId: string; readonly data: string; readonly replaces?: true }
   | { readonly type: "plan"; readonly entries: readonly PlanEntry[] }
-  /** A proposed plan, whole; null = the agent took it back. */
+  /** A proposed plan, whole; null = the agent took it back. `toolCallId` = the call that proposes it, else the plan's own id. */
   | { readonly type: "plan"; readonly toolCallId: string; readonly document: PlanDocument | null }
   | {
       readonly type: "permission";

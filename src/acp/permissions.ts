@@ -5,12 +5,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Connection } from "./connection.ts";
+import { compareDiffs, readDiffBlocks } from "./diff-blocks.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import { readMcpServer } from "./mcp-identity.ts";
 import { str } from "./normalize.ts";
 import type { LogSink, PermissionPolicy } from "./ports.ts";
-import { readDiffPaths, readPaths } from "./tool-calls.ts";
+import { readPaths } from "./tool-calls.ts";
 import type { ToolCall, ToolCalls } from "./tool-calls.ts";
 import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
 
@@ -119,28 +120,35 @@ export function readPermissionRequest(sessionId: string, params: Frame, tools: T
     ...(call?.evidence.isAnnounced === true && { kind: call.kind }),
     ...(call?.mcpServer === undefined ? {} : { mcpServer: call.mcpServer }),
     paths: call === undefined ? [] : pathsOf(call),
-    ...readClaim(inline, call),
+    ...readClaim(inline, call, tools),
     options,
     isQuestion: isQuestion(options),
   };
 }
 
 /** The protocol calls the inline copy an update of the call, so it may be newer than what the frames said. */
-function readClaim(inline: Frame, call: ToolCall | undefined): Pick<PermissionRequest, "claimed"> {
+function readClaim(
+  inline: Frame,
+  call: ToolCall | undefined,
+  tools: ToolCalls,
+): Pick<PermissionRequest, "claimed" | "diffs"> {
   if (call === undefined) return {};
   const kind = str(inline["kind"]);
   const { rawInput } = inline;
   const mcpServer = readMcpServer(inline);
   const known = new Set(pathsOf(call));
-  const said = [...(readPaths(inline["locations"]) ?? []), ...readDiffPaths(inline["content"])];
+  const blocks = readDiffBlocks(inline["content"]);
+  const { diffs, others } = compareDiffs(tools.diffs.of(call.toolCallId), blocks.diffs);
+  const said = [...(readPaths(inline["locations"]) ?? []), ...blocks.paths];
   const paths = [...new Set(said)].filter((path) => !known.has(path));
   const claimed = {
     ...(kind === undefined || kind === call.kind ? {} : { kind }),
     ...(rawInput === undefined || isSame(rawInput, call.rawInput) ? {} : { rawInput }),
     ...(paths.length === 0 ? {} : { paths }),
+    ...(others.length === 0 ? {} : { diffs: others }),
     ...(mcpServer === undefined || mcpServer === call.mcpServer ? {} : { mcpServer }),
   };
-  return Object.keys(claimed).length === 0 ? {} : { claimed };
+  return { ...(Object.keys(claimed).length > 0 && { claimed }), ...(diffs.length > 0 && { diffs }) };
 }
 
 function pathsOf({ paths, evidence }: ToolCall): string[] {

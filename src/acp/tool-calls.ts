@@ -3,9 +3,11 @@
  * cache is also the evidence for permission questions: kiro v2 names only the id and the title there (kiro wire notes,
  * section 8), and an inline copy may have been written by the model.
  */
+import { readDiffBlocks } from "./diff-blocks.ts";
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { readMcpServer } from "./mcp-identity.ts";
+import { KeptDiffs } from "./kept-diffs.ts";
 import { num, str } from "./normalize.ts";
 import type { ToolStatus, TurnEventBody } from "./events.ts";
 
@@ -15,8 +17,6 @@ const MAX_CALLS = 1000;
 const MAX_RUNNING = 1000;
 /** One more than the policy looks at on disk: whoever names more is not believed about any. */
 const MAX_DIFF_PATHS = 1000;
-/** Stands for a path that a frame holds and nobody can read: no rule allows it. */
-const UNREADABLE_PATH = "a path that cannot be read\0";
 
 /** A tool call as far as it is known. */
 export interface ToolCall {
@@ -53,6 +53,8 @@ const STATUS: ReadonlyMap<string, ToolStatus> = new Map([
 ]);
 
 export class ToolCalls {
+  /** Of the calls in flight, for permission questions. */
+  readonly diffs = new KeptDiffs();
   readonly #calls = new Map<string, ToolCall>();
   readonly #running = new Set<string>();
   /** In the order in which they ended: the first is the first to be forgotten. */
@@ -88,11 +90,12 @@ export class ToolCalls {
     (isRunning ? this.#ended : this.#running).delete(id);
     (isRunning ? this.#running : this.#ended).add(id);
     const { evidence, ...shown } = call;
-    for (const path of readDiffPaths(update["content"])) {
-      if (evidence.diffPaths.size <= MAX_DIFF_PATHS) evidence.diffPaths.add(path);
-    }
+    const { diffs, paths } = readDiffBlocks(update["content"]);
+    for (const path of paths) if (evidence.diffPaths.size <= MAX_DIFF_PATHS) evidence.diffPaths.add(path);
+    if (isRunning) this.diffs.add(id, diffs);
+    else this.diffs.forget(id);
     const events: TurnEventBody[] = [{ type: "tool", ...shown }];
-    if (Array.isArray(update["content"])) for (const block of update["content"]) addContent(events, id, block);
+    for (const diff of diffs) events.push({ type: "diff", toolCallId: id, ...diff });
     addTerminalOutput(events, id, update["_meta"]);
     return events;
   }
@@ -143,51 +146,12 @@ export function readPaths(locations: unknown): string[] | undefined {
   return Array.isArray(locations) ? locations.map(pathOf).filter((path) => path !== undefined) : undefined;
 }
 
-/**
- * The paths of the diffs in `content`, and those that a diff's own details name besides (a git patch that renames). A
- * diff that names none counts as a path that cannot be read.
- */
-export function readDiffPaths(content: unknown): string[] {
-  return Array.isArray(content) ? content.filter((block) => field(block, "type") === "diff").flatMap(pathsOfDiff) : [];
-}
-
-function pathsOfDiff(block: unknown): string[] {
-  const path = pathOf(block);
-  if (path === undefined) return [UNREADABLE_PATH];
-  const patch = str(field(field(field(field(field(block, "_meta"), "jetbrains"), "air"), "diffPatch"), "text")) ?? "";
-  const root = path.startsWith("/") ? "/" : "";
-  const named = readPatchPaths(patch).map((name) => root + name);
-  const meta = field(block, "_meta");
-  const moved = isObject(meta) ? Object.entries(meta).filter(([key]) => /path|move|rename|target|dest/i.test(key)) : [];
-  return [path, ...named, ...moved.flatMap(([, value]) => str(value) ?? (value == null ? [] : UNREADABLE_PATH))];
-}
-
-/** Only the headers: a line of the text itself begins with one sign before it. Without git's `a/` and `b/`. */
-function readPatchPaths(patch: string): string[] {
-  const head = /^(?:--- a|\+\+\+ b)\/(.+)|^(?:rename|copy) (?:from|to) (.+)/;
-  const lines = patch.split("\n");
-  return lines.flatMap((line, index) => {
-    const [, name, other] = head.exec(line) ?? [];
-    // A removed line that begins with `-- a/` looks like a header, and is not followed or preceded by its other half.
-    if (name !== undefined && !/^(?:---|\+\+\+) /.test(lines[index + (line.startsWith("-") ? 1 : -1)] ?? "")) return [];
-    return name ?? other ?? [];
-  });
-}
-
 function pathOf(location: unknown): string | undefined {
   return str(field(location, "path"));
 }
 
 function field(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined;
-}
-
-function addContent(events: TurnEventBody[], toolCallId: string, block: unknown): void {
-  const path = str(field(block, "path"));
-  if (field(block, "type") !== "diff" || path === undefined) return;
-  const oldText = str(field(block, "oldText")) ?? null;
-  const newText = str(field(block, "newText")) ?? "";
-  events.push({ type: "diff", toolCallId, path, change: { form: "texts", oldText, newText } });
 }
 
 function addTerminalOutput(events: TurnEventBody[], toolCallId: string, meta: unknown): void {

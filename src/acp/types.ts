@@ -1,6 +1,6 @@
 /** A prompt, what is decided while it runs, and how it ends. Types only; the result line of `ostler ask` has the same words. */
 import type { Failure, RefusalInfo } from "../errors/failure.ts";
-import type { TurnEvent } from "./events.ts";
+import type { ChangeReport, FileDiff, TurnEvent } from "./events.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { Session } from "./session-link.ts";
 
@@ -34,6 +34,8 @@ export interface PermissionRequest {
   readonly rawInput?: unknown;
   /** Absolute paths that the tool-call frame names. */
   readonly paths: readonly string[];
+  /** What the call would change, as far as it is known; to be shown, a policy judges the paths. */
+  readonly diffs?: readonly FileDiff[];
   /**
    * What the request itself says of the call, where it is not what the frames said. The model may have written it, so
    * it is a reason to be stricter and never one to be looser.
@@ -42,6 +44,7 @@ export interface PermissionRequest {
     readonly kind?: string;
     readonly rawInput?: unknown;
     readonly paths?: readonly string[];
+    readonly diffs?: readonly FileDiff[];
     readonly mcpServer?: string;
   };
   /** The MCP server of the tool, from the tool-call frame; empty when it is an MCP tool and its server is not certain. */
@@ -85,6 +88,8 @@ interface OutcomeBase {
   readonly durationMs: number;
   /** Permission requests of this turn that were answered with a no, by title. */
   readonly denied: readonly string[];
+  /** Which files the agent says it changed; there when the prompt asked for it. */
+  readonly changes?: ChangeReport;
   /** The redacted end of the agent's stderr, where it may say more than the turn did (died, ended empty). */
   readonly stderr?: string;
   /** The typed error behind `failure`, for callers that branch on classes. */
@@ -144,6 +149,8 @@ export interface PromptOptions {
   readonly allowedWaitMs?: number;
   /** First step of the backoff in milliseconds, doubled with each try, with full jitter. Default 2000. */
   readonly backoffMs?: number;
+  /** Ask the agent which files it changes: a `changes` event and `outcome.changes`. May cost it a moment at the end. Default false. */
+  readonly reportChanges?: boolean;
   /** Keep the whole answer for `outcome.text`. Default true; a surface that streams may say false to keep memory flat. */
   readonly keepText?: boolean;
   /**

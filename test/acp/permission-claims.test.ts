@@ -107,10 +107,26 @@ test.each<{ from: string; frames: readonly Frame[]; paths: readonly string[] }>(
     frames: [
       {
         kind: "edit",
-        content: [{ type: "diff", path: "/w/a", _meta: patch("rename from w/a\nrename to etc/cron.d/x\n") }],
+        content: [
+          {
+            type: "diff",
+            path: "/w/a",
+            _meta: patch("diff --git a/w/a b/etc/cron.d/x\nrename from w/a\nrename to etc/cron.d/x\n"),
+          },
+        ],
       },
     ],
     paths: ["/w/a", "/etc/cron.d/x"],
+  },
+  {
+    from: "a part of a git patch: what else it names, nobody knows",
+    frames: [
+      {
+        kind: "edit",
+        content: [{ type: "diff", path: "/w/a", _meta: patch("rename from w/a\nrename to etc/cron.d/x\n") }],
+      },
+    ],
+    paths: ["/w/a", expect.stringContaining("\0"), "/etc/cron.d/x"],
   },
   {
     from: "a move beside the diff",
