@@ -11,6 +11,7 @@ import { AnswerText } from "./answer.ts";
 import type { AttemptOptions } from "./attempt-options.ts";
 import type { Frame } from "./frames.ts";
 import { MessageIds } from "./ended-turns.ts";
+import { wordsFor } from "./heard.ts";
 import { OpenCommands } from "./open-commands.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
@@ -18,6 +19,7 @@ import { readChunkMedia, readChunkText, readCodexStatus, readProgress, str } fro
 import { replaySafetyOf } from "./outcome.ts";
 import type { AttemptFacts, Ending } from "./outcome.ts";
 import type { ExtensionReading } from "./ports.ts";
+import { followSideWork } from "./side-work.ts";
 import type { TurnEventBody } from "./events.ts";
 import type { PermissionAnswer, PermissionRequest } from "./types.ts";
 
@@ -25,15 +27,6 @@ import type { PermissionAnswer, PermissionRequest } from "./types.ts";
 const NOTICE_ID = ":notice:";
 /** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
 const MAX_WARNINGS = 256;
-
-/** What was last heard, in words, by the type of the event. */
-const HEARD: ReadonlyMap<string, string> = new Map([
-  ["plan", "a plan"],
-  ["usage", "a usage report"],
-  ["notice", "a notice"],
-]);
-/** Said of the session, not of the turn: no sign of life (recording codex-acp 2.6.0 conn-refused begins with commands). */
-const SETTINGS: ReadonlySet<string> = new Set(["commands", "mode", "session"]);
 
 export class Attempt {
   readonly answer: AnswerText;
@@ -100,9 +93,9 @@ export class Attempt {
   /** A frame of a session that we did not open (a child of this one): a sign of life, and a tool of it has run. */
   foreignFrame(isTool = false, events: readonly TurnEventBody[] = []): void {
     if (this.#ended) return;
-    this.#heard("a child session");
+    this.#heard("a subagent");
     this.#toolStarted ||= isTool;
-    for (const event of events) this.#options.emit(event);
+    this.#pass(events);
   }
 
   /** A tool ran, and whose it is nobody can say: it may be this turn's. */
@@ -256,10 +249,17 @@ export class Attempt {
   #other(update: Frame): void {
     const events = this.#options.reader.read(update);
     const [first] = events;
+    const what = first && wordsFor(first);
     if (first === undefined) this.#options.clocks.frame();
-    else if (!SETTINGS.has(first.type)) this.#heard(HEARD.get(first.type) ?? `news of type ${first.type}`);
+    else if (what !== undefined) this.#heard(what);
+    this.#pass(events);
+  }
+
+  /** To the reader, with what they mean for the turn. */
+  #pass(events: readonly TurnEventBody[]): void {
     for (const event of events) {
       this.#structured ||= event.type === "plan";
+      this.#toolStarted = followSideWork(event, this.#options.clocks) || this.#toolStarted;
       this.#options.emit(event);
     }
   }

@@ -2,6 +2,7 @@
  * Sessions that nobody here opened: subagents of the harness. Whose they are is read from what frames name, and is not
  * guessed (recordings claude-agent-acp 0.101.0 subagent-ok; kiro-cli 2.18.1 subagent-crew names none).
  */
+import { readSubagentId } from "./air/subagents.ts";
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { str } from "./normalize.ts";
@@ -31,6 +32,12 @@ export class ChildSessions {
     if (childId !== parentId) remember(this.#parents, childId, parentId);
   }
 
+  /** A frame of the parent, or of a child of it, may name another child. */
+  learnFrom(params: Frame, parentId: string): void {
+    const childId = readChildId(params);
+    if (childId !== undefined) this.learn(childId, parentId);
+  }
+
   /** Whether a child that names nobody may be one of this session, whose turn is the only one that runs. */
   mayBelongTo(sessionId: string, childId: string): boolean {
     remember(this.#heardBeside, childId, sessionId);
@@ -58,7 +65,7 @@ function remember(map: Map<string, string>, childId: string, parentId: string): 
 /** The child that an update of its parent names. */
 export function readChildId(params: Frame): string | undefined {
   const { update } = params;
-  return isObject(update) ? str(update["subagentSessionId"]) : undefined;
+  return isObject(update) ? readSubagentId(update) : undefined;
 }
 
 /** What a frame of an unknown session says of its parent: in the update, in the tool call that it asks for, or beside them. */

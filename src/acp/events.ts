@@ -67,6 +67,8 @@ export interface AsyncTask {
   /** The call that started it; may come later than the task. */
   readonly toolCallId?: string;
   readonly lastToolName?: string;
+  /** So far. */
+  readonly usage?: { readonly totalTokens: number; readonly toolUses: number; readonly durationMs: number };
   readonly canStop: boolean;
   /** The agent wants it shown among the messages, and not only in a list of tasks. */
   readonly showInTranscript: boolean;

@@ -3,8 +3,9 @@
  * listens. A listener that throws is dropped: it must not keep a turn from ending.
  */
 import type { ClassifyContext } from "../errors/verdict.ts";
+import { toSubagent } from "./air/subagents.ts";
 import { EndedTurns } from "./ended-turns.ts";
-import type { SessionEvent, SessionEventBody, TurnEvent, TurnEventBody } from "./events.ts";
+import type { SessionEvent, TurnEvent, TurnEventBody } from "./events.ts";
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import type { Backend, LogSink } from "./ports.ts";
@@ -32,6 +33,9 @@ const STARTS_WORK: ReadonlySet<unknown> = new Set([
   "tool_call_update",
   "plan",
 ]);
+
+/** The task that stands for work the agent does by itself (recording claude-agent-acp 0.101.0 bash-background). */
+const OWN_TURN = "turn";
 
 export class SessionFeed {
   readonly reader: UpdateReader;
@@ -73,22 +77,27 @@ export class SessionFeed {
   outsideTurn(update: Frame): void {
     const isLate = this.endedTurns.claims(update) || !STARTS_WORK.has(update["sessionUpdate"]);
     this.endedTurns.add(update);
-    const whose = isLate ? ({ turnId: this.#lastTurnId, late: true } as const) : { turnId: null };
-    for (const event of this.reader.readAll(update)) this.#tell({ ...whose, event });
+    for (const event of this.reader.readAll(update)) {
+      const isOfLast = isLate && !(event.type === "task" && event.taskType === OWN_TURN);
+      this.#tell(isOfLast ? { turnId: this.#lastTurnId, late: true, event } : { turnId: null, event });
+    }
   }
 
   /** What a child tells, as its parent's news of it; told to the listeners where no turn passes it on. */
   ofChild(childId: string, { update }: Frame, isInTurn: boolean): readonly TurnEventBody[] {
     if (!isObject(update)) return [];
     const events = this.readerOfChild(childId).readAll(update).flatMap(toSubagent(childId));
-    if (!isInTurn) for (const event of events) this.#tell({ turnId: null, event });
+    if (isInTurn) return events;
+    const isOwnWork = this.reader.tasks.running.some(({ taskType }) => taskType === OWN_TURN);
+    const whose = isOwnWork ? { turnId: null } : ({ turnId: this.#lastTurnId, late: true } as const);
+    for (const event of events) this.#tell({ ...whose, event });
     return events;
   }
 
   readerOfChild(childId: string): UpdateReader {
     const known = this.#children.get(childId);
     if (known !== undefined) return known;
-    const reader = new UpdateReader(this.#options.backend, this.#options.context);
+    const reader = new UpdateReader(this.#options.backend, this.#options.context, this.reader);
     this.#children.set(childId, reader);
     if (this.#children.size > MAX_CHILDREN) this.#children.delete(this.#children.keys().next().value!);
     return reader;
@@ -104,9 +113,4 @@ export class SessionFeed {
       }
     }
   }
-}
-
-/** Its parent's words to it are in the event that began it. */
-function toSubagent(subagentId: string): (event: SessionEventBody) => TurnEventBody[] {
-  return (event) => (event.type === "user" || event.type === "turn" ? [] : [{ type: "subagent", subagentId, event }]);
 }

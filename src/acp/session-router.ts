@@ -177,8 +177,7 @@ export class SessionRouter {
 
   #deliver(session: AcpSession, method: string, params: Frame): void {
     if (method === "session/update") {
-      const childId = readChildId(params);
-      if (childId !== undefined) this.#children.learn(childId, session.id);
+      this.#children.learnFrom(params, session.id);
       session.update(params);
       return;
     }
@@ -215,6 +214,7 @@ export class SessionRouter {
     this.unroutedFrames += 1;
     // A broadcast, without a session id, is nobody's sign of life.
     const owner = sessionId === "" ? undefined : this.#ownerOf(sessionId, params);
+    if (owner !== undefined) this.#children.learnFrom(params, owner.id);
     if (staged === undefined || staged.attempt === owner?.attempt) owner?.foreignFrame(sessionId, params);
   }
 

@@ -146,7 +146,7 @@ export class AcpSession implements Session {
     if (!isObject(update)) return;
     if (this.link.backend.isReplay(update)) this.replayedFrames += 1;
     else if (!this.isRunning || this.feed.endedTurns.claims(update)) this.#late(update);
-    else this.attempt?.update(update);
+    else if (!this.#nested(update)) this.attempt?.update(update);
   }
 
   extension(reading: ExtensionReading): void {
@@ -191,6 +191,15 @@ export class AcpSession implements Session {
       await this.#turn?.outcome;
     }
     await this.link.close(this);
+  }
+
+  /** What a subagent without a session of its own tells in this one is no part of the answer. */
+  #nested(update: Frame): boolean {
+    const events = this.feed.reader.readNested(update);
+    if (events === undefined) return false;
+    this.attempt?.messageIds.saw(update["messageId"]);
+    this.attempt?.foreignFrame(true, events);
+    return true;
   }
 
   /** Belongs to the turn that has ended: not its text, not activity of the next. Records are still news. */

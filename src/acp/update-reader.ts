@@ -3,8 +3,10 @@
  * is superseded, records that fail it) is the attempt's; what no attempt judges is read whole by {@link UpdateReader.readAll}.
  */
 import type { ClassifyContext } from "../errors/verdict.ts";
+import { AsyncTasks } from "./air/async-tasks.ts";
 import { GoalState } from "./air/goal.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
+import { Subagents, readParentCall, toSubagent } from "./air/subagents.ts";
 import type { SessionEventBody, TurnEventBody } from "./events.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
@@ -18,12 +20,18 @@ export class UpdateReader {
   readonly tools = new ToolCalls();
   readonly goal = new GoalState();
   readonly now = new SessionNow();
+  readonly tasks: AsyncTasks;
+  readonly #subagents = new Subagents();
   readonly #backend: Backend;
   readonly #context: ClassifyContext;
+  readonly #isChild: boolean;
 
-  constructor(backend: Backend, context: ClassifyContext) {
+  /** With `parent`, the reader of a subagent's session: its tasks are stopped through its parent. */
+  constructor(backend: Backend, context: ClassifyContext, parent?: UpdateReader) {
     this.#backend = backend;
     this.#context = context;
+    this.#isChild = parent !== undefined;
+    this.tasks = parent?.tasks ?? new AsyncTasks();
   }
 
   /** What an update tells a person; nothing for text, thoughts and failure records, which a running attempt judges. */
@@ -46,6 +54,14 @@ export class UpdateReader {
         return this.now.optionsChanged(update);
       case "session_info_update":
         return this.goal.apply(update);
+      case "async_task_spawned":
+      case "async_task_progress":
+      case "async_task_state_update":
+        return this.tasks.apply(update);
+      case "subagent_spawned":
+      case "subagent_state_update":
+      case "subagent_update":
+        return this.#subagents.apply(update);
       default:
         return [];
     }
@@ -53,6 +69,19 @@ export class UpdateReader {
 
   /** The same with text, thoughts, records and a person's own words. */
   readAll(update: Frame): SessionEventBody[] {
+    return this.readNested(update) ?? this.#readOwn(update);
+  }
+
+  /**
+   * What a subagent without a session of its own tells in this one, under the call that started it. Undefined = the update
+   * is the session's own; a tool call always is, and names its parent itself.
+   */
+  readNested(update: Frame): TurnEventBody[] | undefined {
+    const parentId = this.#isChild ? undefined : readParentCall(update);
+    return parentId === undefined ? undefined : this.#readOwn(update).flatMap(toSubagent(parentId));
+  }
+
+  #readOwn(update: Frame): SessionEventBody[] {
     const messageId = str(update["messageId"]);
     const named = messageId === undefined ? {} : { messageId };
     switch (update["sessionUpdate"]) {

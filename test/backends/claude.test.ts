@@ -89,7 +89,17 @@ const ROWS: readonly Row[] = [
   },
   {
     from: "other metadata of claude is the model's",
-    turn: [chunk("Hello", { messageId: "m1", _meta: { claudeCode: { parentToolUseId: "t1" } } }), end()],
+    turn: [chunk("Hello", { messageId: "m1", _meta: { claudeCode: { toolName: "Agent" } } }), end()],
+    outcome: "completed",
+    text: "Hello",
+  },
+  {
+    from: "words of a subagent that is told in this session are not the answer",
+    turn: [
+      chunk("I look.", { messageId: "m1", _meta: { claudeCode: { parentToolUseId: "t1" } } }),
+      model("Hello"),
+      end(),
+    ],
     outcome: "completed",
     text: "Hello",
   },
