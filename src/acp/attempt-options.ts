@@ -18,7 +18,7 @@ export interface AttemptOptions {
   readonly reader: UpdateReader;
   readonly clocks: TurnClocks;
   readonly keepText: boolean;
-  /** The attempt that this one goes on from: what it said and what was refused in it are of the same answer. */
+  /** The attempt that this one goes on from: what it said is of the same answer. */
   readonly from: Attempt | undefined;
   readonly emit: (event: TurnEventBody) => void;
   readonly onRecord: (failure: Failure) => void;

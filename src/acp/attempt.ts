@@ -7,6 +7,7 @@ import { PERMISSION_NEEDED_RULE } from "../errors/typed.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import type { SessionFailureReading } from "./air/session-failure.ts";
 import { AdapterWords } from "./adapter-words.ts";
+import type { AnsweredQuestion } from "./agent-question.ts";
 import { AnswerText } from "./answer.ts";
 import type { AttemptOptions } from "./attempt-options.ts";
 import type { Frame } from "./frames.ts";
@@ -21,7 +22,7 @@ import type { AttemptFacts, Ending } from "./outcome.ts";
 import type { ExtensionReading } from "./ports.ts";
 import { followSideWork } from "./side-work.ts";
 import type { TurnEventBody } from "./events.ts";
-import type { PermissionAnswer, PermissionRequest } from "./types.ts";
+import type { PermissionRequest } from "./types.ts";
 
 /** A record id in the notice namespace tells something, it does not announce a retry (seed document 000, identity). */
 const NOTICE_ID = ":notice:";
@@ -33,7 +34,6 @@ export class Attempt {
   /** The text of last resort when nothing else was said. */
   readonly adapterWords = new AdapterWords();
   readonly warnings: Map<string, Failure>;
-  readonly denied: string[];
   readonly messageIds: MessageIds;
   /** Commands in flight; none where the harness ends them itself. */
   readonly commands = new OpenCommands();
@@ -58,7 +58,6 @@ export class Attempt {
     this.#options = options;
     this.answer = from?.answer ?? new AnswerText({ keep: keepText, emit });
     this.warnings = from?.warnings ?? new Map();
-    this.denied = from?.denied ?? [];
     this.messageIds = from?.messageIds ?? new MessageIds();
     if (from !== undefined) this.answer.goOn();
   }
@@ -125,8 +124,8 @@ export class Attempt {
   }
 
   /** A person or a policy decides: the harness is not silent. Returns the release. */
-  hold(): () => void {
-    this.#heard("a permission question");
+  hold(question: AnsweredQuestion["type"]): () => void {
+    this.#heard(question === "permission" ? "a permission question" : "a question");
     return this.#options.clocks.hold();
   }
 
@@ -137,14 +136,13 @@ export class Attempt {
     this.#options.onPermissionNeeded({ type: "fact", verdict, source: "rpc_error", title });
   }
 
-  /** Our answer to a permission question, for the facts and the reader. */
-  permissionAnswered(request: PermissionRequest, answer: PermissionAnswer): void {
-    // The turn is over: whatever was asked later is none of its denials.
+  /** Our answer to a question of the agent, for the facts and the reader. */
+  answered(answered: AnsweredQuestion): void {
     if (this.#ended) return;
-    if (answer.denied) this.denied.push(request.title);
-    else if (answer.action === "select") this.#toolPossible = true;
-    if (answer.action === "cancel") this.#cancelledPermission = true;
-    this.#options.emit({ type: "permission", request, answer });
+    const { answer, type } = answered;
+    if (answer.action === "accept" || (answer.action === "select" && !answer.denied)) this.#toolPossible = true;
+    if (type === "permission" && answer.action === "cancel") this.#cancelledPermission = true;
+    this.#options.emit(answered);
   }
 
   /** The prompt was answered, or something made an answer impossible. The first ending stays. */

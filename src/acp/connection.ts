@@ -66,6 +66,7 @@ export interface ConnectionOptions {
 }
 
 export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
 const INVALID_REQUEST = -32600;
 const EMPTY: Frame = {};
 

@@ -14,8 +14,12 @@ import type { SessionInfo } from "./session-info.ts";
 /** The only ACP version Ostler speaks; codex-acp would also take draft 2. */
 export const PROTOCOL_VERSION = 1;
 
-/** Parameters of `initialize`. Nothing is declared that Ostler does not serve: no file system, no terminals. */
-export function initializeParams(backend: Backend, version: string): unknown {
+/** Parameters of `initialize`. Nothing is declared that Ostler does not serve: no file system, no terminals, and `questions` only where a person can be asked. */
+export function initializeParams(
+  backend: Backend,
+  version: string,
+  { questions }: { readonly questions: boolean } = { questions: false },
+): unknown {
   const meta = { ...(backend.air ? airClientMeta() : {}), ...backend.capabilityMeta };
   return {
     protocolVersion: PROTOCOL_VERSION,
@@ -23,6 +27,8 @@ export function initializeParams(backend: Backend, version: string): unknown {
     clientCapabilities: {
       fs: { readTextFile: false, writeTextFile: false },
       terminal: false,
+      // Only where somebody can answer: it reroutes kiro's questions (wire notes, section 3).
+      ...(questions ? { elicitation: { form: {} } } : {}),
       ...(backend.notices ? { session: { notices: {} } } : {}),
       ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
     },

@@ -8,6 +8,7 @@ import { plainVerdict } from "./make-failure.ts";
 import type { AgentCapabilities } from "./negotiate.ts";
 import { str } from "./normalize.ts";
 import type { Approval, Backend, EnvLogin, FailureSink, PermissionPolicy } from "./ports.ts";
+import type { AskQuestion } from "./questions.ts";
 import type { SessionListener } from "./session-feed.ts";
 import { knownModels, readSessionInfo } from "./session-info.ts";
 import { SETTING_MS, applySettings } from "./session-settings.ts";
@@ -28,6 +29,8 @@ export interface OpenSessionOptions {
   readonly signal?: AbortSignal;
   /** Decides for this session instead of the runtime's. */
   readonly permissions?: PermissionPolicy;
+  /** Asks a person for this session instead of the runtime's, which must have been given one. */
+  readonly questions?: AskQuestion;
   /** Told of this session's failures instead of the runtime's. */
   readonly sink?: FailureSink;
   /** Hears everything the session tells, from the replay of an earlier process on. Must not throw. */

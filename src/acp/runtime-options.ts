@@ -10,6 +10,7 @@ import type {
   ProcessLedger,
   WireTap,
 } from "./ports.ts";
+import type { AskQuestion } from "./questions.ts";
 import type { TurnTimeouts } from "./types.ts";
 
 export interface RuntimeOptions {
@@ -25,9 +26,14 @@ export interface RuntimeOptions {
   readonly gate?: "required" | undefined;
   /** None: a permission request ends the turn with `AcpPermissionNeeded`. */
   readonly permissions?: PermissionPolicy;
+  /**
+   * Asks a person what the agent wants to know. None: questions are not declared, which switches some off (claude) and
+   * lets others come as permission requests (kiro).
+   */
+  readonly questions?: AskQuestion;
   /** Told of every failure and warning first. */
   readonly sink?: FailureSink;
-  /** Milliseconds for `initialize` (60,000), `session/new` (90,000) and one permission question (300,000). */
+  /** Milliseconds for `initialize` (60,000), `session/new` (90,000) and one question, of permission or to a person (300,000). */
   readonly timeouts?: {
     readonly handshakeMs?: number;
     readonly sessionMs?: number;

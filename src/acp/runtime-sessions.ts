@@ -39,7 +39,8 @@ export class RuntimeSessions {
   constructor(options: RuntimeOptions, process: SessionsProcess) {
     this.#options = options;
     this.#process = process;
-    this.router = new SessionRouter(options.backend, options.log);
+    const { backend, log, questions } = options;
+    this.router = new SessionRouter({ backend, log, takesQuestions: questions !== undefined });
   }
 
   open(options: OpenSessionOptions): Promise<Session> {
@@ -77,7 +78,7 @@ export class RuntimeSessions {
   }
 
   #link(options: OpenSessionOptions): SessionLink {
-    const { backend, timeouts, permissions, log } = this.#options;
+    const { backend, timeouts, permissions, questions, log } = this.#options;
     const { child, connection, stderrTail } = this.#process;
     const { agent, capabilities } = this.#process.handshake();
     return {
@@ -86,6 +87,7 @@ export class RuntimeSessions {
       connection,
       capabilities,
       permissions: options.permissions ?? permissions,
+      questions: options.questions ?? questions,
       permissionMs: timeouts?.permissionMs ?? DEFAULTS.permissionMs,
       turnTimeouts: timeouts?.turn ?? {},
       sink: this.#safe(options.sink ?? this.#options.sink),
@@ -133,7 +135,7 @@ export class RuntimeSessions {
 
   #retire(session: AcpSession, how: Retired): void {
     session.retired = true;
-    session.closePermissions();
+    session.desk.close();
     this.router.retire(session, how);
   }
 }

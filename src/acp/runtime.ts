@@ -152,7 +152,11 @@ class AcpRuntime implements Runtime {
     const deadlineMs = this.#options.timeouts?.handshakeMs ?? DEFAULTS.handshakeMs;
     let result: unknown;
     try {
-      result = await this.#connection.request("initialize", initializeParams(this.backend, VERSION), { deadlineMs });
+      result = await this.#connection.request(
+        "initialize",
+        initializeParams(this.backend, VERSION, { questions: this.#options.questions !== undefined }),
+        { deadlineMs },
+      );
     } catch (error) {
       throw toStartError(error, this, "initialize");
     }

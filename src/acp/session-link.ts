@@ -3,6 +3,7 @@ import type { Connection } from "./connection.ts";
 import type { AgentCapabilities } from "./negotiate.ts";
 import type { AdvertisedModes, Backend, FailureSink, LogSink, PermissionPolicy } from "./ports.ts";
 import type { ProcessIdentity } from "./processes.ts";
+import type { AskQuestion } from "./questions.ts";
 import type { AcpSession } from "./session.ts";
 import type { SessionListener } from "./session-feed.ts";
 import type { SessionInfo, SessionOffers } from "./session-info.ts";
@@ -43,6 +44,9 @@ export interface SessionLink {
   readonly agent: string | undefined;
   readonly connection: Connection;
   readonly permissions: PermissionPolicy | undefined;
+  /** Asks a person; undefined = nobody is here. */
+  readonly questions: AskQuestion | undefined;
+  /** How long a question waits for its answer, of either kind. */
   readonly permissionMs: number;
   readonly turnTimeouts: Partial<TurnTimeouts>;
   /** What the agent takes in a prompt. */

@@ -3,31 +3,34 @@
  * the turn they belong to, and its permission questions are answered, never left waiting (case C17). Where nobody can say
  * to which turn it belongs, it is a sign of life of none, its tools may be those of each, and its questions are refused.
  */
+import { AgentRequests } from "./agent-requests.ts";
 import type { Attempt } from "./attempt.ts";
 import { ChildSessions, isToolFrame, readChildId, readParentClue } from "./child-sessions.ts";
-import { METHOD_NOT_FOUND } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import { str } from "./normalize.ts";
-import { logPermission, readPermissionRequest, rejectAnswer, toWire } from "./permissions.ts";
 import type { Backend, LogSink } from "./ports.ts";
 import type { ReplayListener, WatchReplay } from "./resume-session.ts";
 import { RetiredSessions } from "./retired-sessions.ts";
 import type { Retired } from "./retired-sessions.ts";
 import type { AcpSession } from "./session.ts";
-import { ToolCalls } from "./tool-calls.ts";
-import type { PermissionRequest } from "./types.ts";
 
 /** Updates that arrive before the `session/new` answer names their session (kiro wire notes, section 4). */
 const MAX_STAGED = 1000;
-const MAX_AMBIGUOUS = 1000;
 
 /** The ids that one opening has to itself until it is over. */
 export interface OpeningIds {
   /** Takes an id that the agent named; false = the session is another one's. */
   readonly claim: (sessionId: string) => boolean;
   readonly watch: WatchReplay;
+}
+
+export interface SessionRouterOptions {
+  readonly backend: Backend;
+  /** Questions to a person were declared. Default false. */
+  readonly takesQuestions?: boolean;
+  readonly log?: LogSink | undefined;
 }
 
 interface Staged {
@@ -39,14 +42,12 @@ interface Staged {
 
 export class SessionRouter {
   readonly #backend: Backend;
-  readonly #log: LogSink | undefined;
+  readonly #requests: AgentRequests;
   readonly #sessions = new Map<string, AcpSession>();
   readonly #retired = new RetiredSessions();
   /** Sessions that are being opened, with who hears of each frame of the replay while that lasts. */
   readonly #openingIds = new Map<string, ReplayListener | undefined>();
   readonly #children = new ChildSessions();
-  /** Request ids that two open requests had at once: which of them an answer is taken for, nobody knows any more. */
-  readonly #ambiguousIds = new Set<string | number>();
   #staged: Staged[] = [];
   #opening = 0;
   /** Frames that no session could be found for. */
@@ -54,9 +55,16 @@ export class SessionRouter {
   /** Frames of sessions that were closed or given up, or could not be reopened. */
   retiredFrames = 0;
 
-  constructor(backend: Backend, log?: LogSink) {
+  constructor({ backend, log, takesQuestions = false }: SessionRouterOptions) {
     this.#backend = backend;
-    this.#log = log;
+    this.#requests = new AgentRequests({
+      sessions: () => this.#sessions.values(),
+      deciderOf: (sessionId, params) => this.#deciderOf(sessionId, params),
+      whyNobody: (sessionId) => this.#whyNobody(sessionId),
+      mayBeOpening: (sessionId) => this.#mayBeOpening(sessionId),
+      takesQuestions,
+      log,
+    });
   }
 
   get size(): number {
@@ -98,6 +106,7 @@ export class SessionRouter {
       this.#retired.delete(session.id);
       this.#sessions.set(session.id, session);
       this.#deliverStaged(session);
+      this.#requests.handOver(session, this.#opening === 1);
       return session;
     } finally {
       isOver = true;
@@ -107,7 +116,10 @@ export class SessionRouter {
         // Known, and nobody's child: the agent may still talk in it.
         if (!this.#sessions.has(id)) this.#retired.add(id, "closed");
       }
-      if (this.#opening === 0) for (const entry of this.#staged.splice(0)) this.#foreign(entry.params, entry);
+      if (this.#opening === 0) {
+        this.#requests.forgetEarly();
+        for (const entry of this.#staged.splice(0)) this.#foreign(entry.params, entry);
+      }
     }
   }
 
@@ -121,7 +133,7 @@ export class SessionRouter {
 
   notified(method: string, params: Frame): void {
     if (method === "$/cancel_request") {
-      for (const session of this.#sessions.values()) session.withdrawPermission(params["requestId"] ?? params["id"]);
+      for (const session of this.#sessions.values()) session.desk.withdraw(params["requestId"] ?? params["id"]);
       return;
     }
     const sessionId = readSessionId(params);
@@ -136,43 +148,9 @@ export class SessionRouter {
     } else this.#foreign(params);
   }
 
-  /** A request of the agent: permission questions to their session, everything else is not served. */
+  /** A request of the agent. */
   requested(connection: Connection, id: string | number, method: string, params: Frame): void {
-    const sessionId = readSessionId(params);
-    const isQuestion = method === "session/request_permission";
-    const request = isQuestion ? readPermissionRequest(sessionId, params, new ToolCalls()) : undefined;
-    const session = isQuestion ? this.#deciderOf(sessionId, params) : undefined;
-    if (this.#refuseTwin(id, request, session)) return;
-    if (request === undefined) {
-      connection.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
-      return;
-    }
-    if (session !== undefined && !this.#ambiguousIds.has(id)) {
-      session.askPermission(id, sessionId, params);
-      return;
-    }
-    const why = session === undefined ? this.#whyNobody(sessionId) : "The agent has used the id of the question twice";
-    const answer = rejectAnswer(request, why);
-    connection.respond(id, toWire(answer));
-    if (session === undefined) logPermission(this.#log, request, answer);
-    else session.answered(request, answer);
-  }
-
-  /**
-   * JSON-RPC matches an answer to its request by the id alone. Two answers under one id would end whichever requests the
-   * agent takes them for, so both get one, and it is a no; a later question under that id is never allowed either.
-   */
-  #refuseTwin(id: string | number, request: PermissionRequest | undefined, owner: AcpSession | undefined): boolean {
-    const holder = [...this.#sessions.values()].find((session) => session.isAsking(id));
-    const answer = holder?.refuseTwin(id, request);
-    if (answer === undefined) return false;
-    this.#ambiguousIds.add(id);
-    const [oldest] = this.#ambiguousIds;
-    if (this.#ambiguousIds.size > MAX_AMBIGUOUS && oldest !== undefined) this.#ambiguousIds.delete(oldest);
-    if (request === undefined) return true;
-    if (owner === undefined) logPermission(this.#log, request, answer);
-    else owner.answered(request, answer);
-    return true;
+    this.#requests.requested(connection, id, method, readSessionId(params), params);
   }
 
   #deliver(session: AcpSession, method: string, params: Frame): void {
@@ -276,17 +254,23 @@ export class SessionRouter {
     return [...this.#sessions.values()].filter(({ isRunning }) => isRunning);
   }
 
+  /** Before the answer that names the new session, its id is that of nobody. */
+  #mayBeOpening(sessionId: string): boolean {
+    if (this.#openingIds.has(sessionId)) return true;
+    return this.#opening > 0 && this.#isUnknown(sessionId, {}) && this.#running().length === 0;
+  }
+
   /** Why a question is answered with no. Where several turns run, each is told: one of them is stopped by it. */
   #whyNobody(sessionId: string): string {
     if (this.#retired.has(sessionId)) return "The session was ended";
-    if (this.#openingIds.has(sessionId)) return "The session is not open yet";
+    if (this.#mayBeOpening(sessionId)) return "The session is not open yet";
     const running = this.#running();
     if (running.length === 0) return "No turn is running";
     for (const { attempt } of running) {
       attempt?.notice(
         running.length > 1
-          ? "A subagent asked for permission and was refused: several turns are running, and it did not say to which it belongs"
-          : "A subagent asked for permission and was refused: it may belong to an earlier turn, and did not say to which it belongs",
+          ? "A subagent asked and was refused: several turns are running, and it did not say to which it belongs"
+          : "A subagent asked and was refused: it may belong to an earlier turn, and did not say to which it belongs",
       );
     }
     return "Nobody knows to which turn the question belongs";

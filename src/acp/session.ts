@@ -13,8 +13,8 @@ import { RecordLatch } from "./latch.ts";
 import type { Ending } from "./outcome.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
-import { PermissionDesk, logPermission, readPermissionRequest, rejectAnswer } from "./permissions.ts";
 import type { AdvertisedModes, ExtensionReading } from "./ports.ts";
+import { SessionDesk } from "./session-desk.ts";
 import { SessionFeed } from "./session-feed.ts";
 import type { SessionListener } from "./session-feed.ts";
 import type { SessionOffers } from "./session-info.ts";
@@ -24,7 +24,7 @@ import type { ToolCalls } from "./tool-calls.ts";
 import { SESSION_ENDED_RULE } from "./retry.ts";
 import { runTurn } from "./turn-run.ts";
 import type { TurnOptions } from "./turn-options.ts";
-import type { PermissionAnswer, PermissionRequest, PromptBlock, Turn } from "./types.ts";
+import type { PromptBlock, Turn } from "./types.ts";
 
 /** The implementation behind {@link Session}; the runtime routes frames into it. */
 export class AcpSession implements Session {
@@ -35,6 +35,8 @@ export class AcpSession implements Session {
   readonly setup: SessionSetup;
   readonly latch = new RecordLatch();
   readonly feed: SessionFeed;
+  /** What the agent asks here. */
+  readonly desk: SessionDesk;
   readonly context: ClassifyContext;
   /** The attempt that frames belong to now. */
   attempt: Attempt | undefined;
@@ -44,7 +46,6 @@ export class AcpSession implements Session {
   retired = false;
   replayedFrames: number;
   turns = 0;
-  readonly #desk: PermissionDesk;
   #turn: Turn | undefined;
   #running = false;
   #closing: Promise<void> | undefined;
@@ -59,13 +60,7 @@ export class AcpSession implements Session {
     this.context = { profile: link.backend.profile, advertisedModels: setup.models };
     this.feed = new SessionFeed({ backend: link.backend, context: this.context, log: link.log, onEvent: link.onEvent });
     this.feed.reader.now.begin(openedSession(link, setup));
-    this.#desk = new PermissionDesk({
-      connection: link.connection,
-      tools: this.tools,
-      policy: (request, signal) => this.#decide(request, signal),
-      permissionMs: link.permissionMs,
-      onAnswer: (request, answer) => this.answered(request, answer),
-    });
+    this.desk = new SessionDesk(this);
   }
 
   prompt(prompt: string | readonly PromptBlock[], options: TurnOptions = {}): Turn {
@@ -79,9 +74,10 @@ export class AcpSession implements Session {
     if (this.#running) throw new AcpPromptBusy("A prompt is already running in this session");
     this.#running = true;
     this.turns += 1;
+    this.desk.beginTurn();
     return () => {
       this.#running = false;
-      this.#desk.rejectAll("The turn ended before anybody answered");
+      this.desk.endTurn();
     };
   }
 
@@ -160,30 +156,6 @@ export class AcpSession implements Session {
     this.attempt?.foreignFrame(isToolFrame(params), events);
   }
 
-  /** A question of this session, or of a child of it. */
-  askPermission(id: string | number, sessionId: string, params: Frame): void {
-    const { tools } = sessionId === this.id ? this.feed.reader : this.feed.readerOfChild(sessionId);
-    void this.#desk.ask(id, readPermissionRequest(sessionId, params, tools));
-  }
-
-  /** Whether a question under this id waits for its answer. */
-  isAsking(id: string | number): boolean {
-    return this.#desk.isOpen(id);
-  }
-
-  /** Answers the open question of this id with a no that is one to `other` as well, which came under the same id. */
-  refuseTwin(id: string | number, other: PermissionRequest | undefined): PermissionAnswer | undefined {
-    return this.#desk.refuseTwin(id, other);
-  }
-
-  withdrawPermission(id: unknown): void {
-    this.#desk.withdraw(id);
-  }
-
-  closePermissions(): void {
-    this.#desk.closeAll();
-  }
-
   async #close(): Promise<void> {
     if (this.retired) return;
     if (this.#running) {
@@ -212,34 +184,6 @@ export class AcpSession implements Session {
       sessionId: this.id,
       turnId: null,
     });
-  }
-
-  async #decide(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
-    const { attempt } = this;
-    if (attempt === undefined || attempt.ended) return rejectAnswer(request, "No turn is running");
-    // Asked after our own cancel: nobody will look at it any more.
-    if (attempt.override !== undefined) return { action: "cancel", denied: false };
-    const release = attempt.hold();
-    // Withdrawn, expired or closed: a policy that does not notice must not stop the clocks for the rest of the turn.
-    signal.addEventListener("abort", release, { once: true });
-    try {
-      const { permissions } = this.link;
-      if (permissions !== undefined) {
-        const answer = await permissions(request, signal);
-        // The prompt was answered meanwhile, and may have been sent again: what it asked for is not to run beside that.
-        return attempt.ended ? rejectAnswer(request, "The attempt that asked has ended") : answer;
-      }
-      attempt.needsPermission(request);
-      return rejectAnswer(request, "Nobody can answer permission requests here");
-    } finally {
-      release();
-    }
-  }
-
-  /** What went back to a question of this session, for the log and the turn. */
-  answered(request: PermissionRequest, answer: PermissionAnswer): void {
-    logPermission(this.link.log, request, answer);
-    this.attempt?.permissionAnswered(request, answer);
   }
 }
 

@@ -4,9 +4,10 @@ import type { TurnChannel } from "./turn.ts";
 
 /** Tells the log and the reader; the notes of a session are told in its first turn. */
 export function announceTurn(session: AcpSession, turnId: string, channel: TurnChannel): void {
-  const { link, id, turns, notes } = session;
+  const { link, id, turns, notes, desk } = session;
   link.log?.("info", "turn.began", { turnId, sessionId: id, backend: link.backend.id });
   const now = session.feed.reader.now.describe();
   if (now !== undefined) channel.emit(now);
+  for (const answered of desk.takeEarly()) channel.emit(answered);
   for (const text of turns === 1 ? notes : []) channel.emit({ type: "notice", from: "ostler", text });
 }

@@ -21,7 +21,7 @@ export function saidIn(
   decision: Decision,
   attempt: Attempt | undefined,
   shown: boolean,
-): Pick<OutcomeBase, "text" | "partial" | "warnings" | "denied"> {
+): Pick<OutcomeBase, "text" | "partial" | "warnings"> {
   const failure = "failure" in decision ? decision.failure : null;
   const onlyWords = decision.kind === "completed" && !shown && attempt?.facts().output === false;
   const warnings = [...(attempt?.warnings.values() ?? []), ...decision.warnings];
@@ -29,7 +29,6 @@ export function saidIn(
     text: (onlyWords ? attempt.adapterWords.text : attempt?.answer.text) ?? "",
     partial: decision.kind !== "completed" && (shown || (attempt?.answer.visible ?? false)),
     warnings: warnings.filter((warning) => warning.id !== failure?.id),
-    denied: attempt?.denied ?? [],
   };
 }
 

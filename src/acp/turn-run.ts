@@ -267,13 +267,14 @@ class TurnRun {
       attempt?.answer.isCut === true && decided.kind === "completed"
         ? answerTooLong(decided, this.#id, this.#attempts)
         : decided;
-    const { link, latch, tools, feed, id } = this.#session;
+    const { link, latch, tools, feed, desk, id } = this.#session;
     tools.forgetRunning();
     feed.endedTurns.addIds(tools.ids, attempt?.messageIds ?? []);
     if (decision.kind === "completed") latch.succeed();
     const failure = "failure" in decision ? decision.failure : null;
     const base = {
       ...saidIn(decision, attempt, this.#shown),
+      denied: desk.denied,
       sessionId: id,
       stopReason: this.#stopReason,
       attempts: this.#attempts,

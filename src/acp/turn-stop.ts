@@ -60,7 +60,7 @@ export class TurnStop {
     this.#soft.abort();
     if (attempt === undefined || attempt.ended || attempt.override !== undefined) return;
     attempt.override = ending;
-    session.closePermissions();
+    session.desk.close();
     session.link.connection.notify("session/cancel", { sessionId: session.id });
     this.#grace = setTimeout(() => this.#escalate(), graceMs);
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Frame } from "../../src/acp/frames.ts";
-import { PermissionDesk, readPermissionRequest } from "../../src/acp/permissions.ts";
-import type { PermissionPolicy } from "../../src/acp/ports.ts";
+import { readPermissionRequest } from "../../src/acp/permissions.ts";
+import { QuestionDesk } from "../../src/acp/question-desk.ts";
 import { ToolCalls } from "../../src/acp/tool-calls.ts";
 
 const OPTIONS = [
@@ -172,24 +172,23 @@ test.each<{ from: string; frames: readonly Frame[]; kind: string | undefined }>(
 
 test("two questions under one id: what is granted to one is not granted to the other", async () => {
   const answers: unknown[] = [];
-  const asked = Promise.withResolvers<void>();
-  const policy: PermissionPolicy = async ({ toolCallId }) => {
-    await asked.promise;
-    return { action: "select", optionId: toolCallId === "safe" ? "yes" : "no", denied: toolCallId !== "safe" };
-  };
+  const decided = Promise.withResolvers<void>();
   const tools = new ToolCalls();
-  const desk = new PermissionDesk({
+  const desk = new QuestionDesk({
     connection: { respond: (_id, result) => answers.push(result) },
-    tools,
-    policy,
     permissionMs: 60_000,
     onAnswer: () => {},
   });
-  const request = (toolCallId: string) =>
-    readPermissionRequest("s", { toolCall: { toolCallId }, options: OPTIONS }, tools);
-  const first = desk.ask("same", request("safe"));
-  desk.refuseTwin("same", request("dangerous"));
-  asked.resolve();
+  const asked = (toolCallId: string) => ({
+    type: "permission" as const,
+    request: readPermissionRequest("s", { toolCall: { toolCallId }, options: OPTIONS }, tools),
+  });
+  const first = desk.ask("same", asked("safe"), async () => {
+    await decided.promise;
+    return { ...asked("safe"), answer: { action: "select", optionId: "yes", denied: false } };
+  });
+  desk.refuseTwin("same", asked("dangerous"));
+  decided.resolve();
   await first;
   expect(answers).toEqual([selected("no")]);
 });
