@@ -112,9 +112,9 @@ export type ChangeReport =
       /** The agent's own words on what the list may lack (codex). */
       readonly uncertainty?: string;
     }
+  /** `reason`: one of the contract's words, else `unsupported` (the agent has no such report), `notReported`, or the agent's own. */
   | { readonly status: "unavailable"; readonly reason: string };
 
-  /** `reason`: one of the contract's words, else `unsupported` (the agent has no such report), `notReported`, or the agent's own. */
 export type SubagentState = "running" | "completed" | "failed" | "cancelled";
 
 /**

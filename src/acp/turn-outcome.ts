@@ -60,8 +60,13 @@ export function bugEnding(error: unknown): Ending {
   };
 }
 
-/** The harness said everything, but the caller, who wanted it whole, gets a part. */
-export function answerTooLong({ warnings }: Decision, turnId: string, attempts: number): Decision {
+/** The harness said everything, but the caller, who wanted it whole, may get a part. */
+export function unlessTooLong(
+  decided: Decision,
+  attempt: Attempt | undefined,
+  { turnId, attempts }: { readonly turnId: string; readonly attempts: number },
+): Decision {
+  if (attempt?.answer.isCut !== true || decided.kind !== "completed") return decided;
   const failure = makeFailure({
     verdict: plainVerdict("output_limit", "answer-too-long"),
     source: "framing",
@@ -70,7 +75,7 @@ export function answerTooLong({ warnings }: Decision, turnId: string, attempts: 
     replaySafety: "output_seen",
     title: `The answer is longer than ${MAX_KEPT_CHARS / 1024 / 1024} MiB and was cut there`,
   });
-  return { kind: "truncated", failure, unreadable: false, warnings };
+  return { kind: "truncated", failure, unreadable: false, warnings: decided.warnings };
 }
 
 const LIMITS: Readonly<Record<ClockName, (timeouts: TurnTimeouts) => readonly [limitMs: number, what: string]>> = {

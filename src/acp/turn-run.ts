@@ -4,7 +4,6 @@ import { Attempt } from "./attempt.ts";
 import { DEFAULT_TURN_TIMEOUTS, TurnClocks } from "./clocks.ts";
 import type { ClockName } from "./clocks.ts";
 import {
-  answerTooLong,
   ABORTED,
   bugEnding,
   deadlineEnding,
@@ -12,6 +11,7 @@ import {
   nothingSent,
   outcomeOf,
   saidIn,
+  unlessTooLong,
 } from "./turn-outcome.ts";
 import { RpcError } from "./connection.ts";
 import type { RpcAnswer } from "./connection.ts";
@@ -192,18 +192,17 @@ class TurnRun {
       this.#attempt = attempt;
       session.attempt = attempt;
       this.#attempts += 1;
-      link.connection.send(
-        "session/prompt",
-        promptParams(session, isContinued ? [{ type: "text", text: continuePrompt }] : this.#blocks),
-        { onHandedOver: () => (attempt.handedOver = true) },
-        (answer) => {
-          try {
-            this.#answered(attempt, answer);
-          } catch (error) {
-            reject(error);
-          }
-        },
-      );
+      const blocks = isContinued ? ([{ type: "text", text: continuePrompt }] as const) : this.#blocks;
+      const reportId = this.#options.reportChanges === true ? `${this.#id}:${attemptNumber}` : undefined;
+      const params = promptParams(session, blocks, reportId);
+      const onHandedOver = (): boolean => (attempt.handedOver = true);
+      link.connection.send("session/prompt", params, { onHandedOver }, (answer) => {
+        try {
+          this.#answered(attempt, answer);
+        } catch (error) {
+          reject(error);
+        }
+      });
     });
   }
 
@@ -263,10 +262,7 @@ class TurnRun {
 
   #finish(decided: Decision, bug?: unknown): void {
     const attempt = this.#attempt;
-    const decision =
-      attempt?.answer.isCut === true && decided.kind === "completed"
-        ? answerTooLong(decided, this.#id, this.#attempts)
-        : decided;
+    const decision = unlessTooLong(decided, attempt, { turnId: this.#id, attempts: this.#attempts });
     const { link, latch, tools, feed, desk, id } = this.#session;
     tools.forgetRunning();
     feed.endedTurns.addIds(tools.ids, attempt?.messageIds ?? []);
@@ -280,6 +276,7 @@ class TurnRun {
       attempts: this.#attempts,
       usage: this.#usage,
       durationMs: Math.round(this.#clocks.elapsedMs),
+      ...feed.reader.changes.end((event) => this.channel.emit(event)),
     };
     const { attempts, durationMs } = base;
     logTurnEnd(this.#session, { turnId: this.#id, decision, bug, attempts, durationMs });

@@ -4,6 +4,7 @@
  */
 import type { ClassifyContext } from "../errors/verdict.ts";
 import { AsyncTasks } from "./air/async-tasks.ts";
+import { ChangeReports } from "./air/change-report.ts";
 import { GoalState } from "./air/goal.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import { Subagents, readParentCall, toSubagent } from "./air/subagents.ts";
@@ -19,6 +20,7 @@ import { ToolCalls } from "./tool-calls.ts";
 export class UpdateReader {
   readonly tools = new ToolCalls();
   readonly goal = new GoalState();
+  readonly changes = new ChangeReports();
   readonly now = new SessionNow();
   readonly tasks: AsyncTasks;
   readonly #subagents = new Subagents();
@@ -53,7 +55,7 @@ export class UpdateReader {
       case "config_option_update":
         return this.now.optionsChanged(update);
       case "session_info_update":
-        return this.goal.apply(update);
+        return [...this.goal.apply(update), ...this.changes.apply(update)];
       case "async_task_spawned":
       case "async_task_progress":
       case "async_task_state_update":
