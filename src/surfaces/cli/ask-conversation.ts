@@ -6,7 +6,7 @@ import { noteRecentSession } from "../../host/recent-sessions.ts";
 import type { Run } from "./ask-turn.ts";
 
 /** What a prompt is sent to. */
-interface Opened {
+export interface Opened {
   readonly session: Session;
   prompt(prompt: string | readonly PromptBlock[], options: PromptOptions): Turn;
 }

@@ -11,6 +11,7 @@ import type { PolicyRules } from "../../host/policy-rules.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import type { CardWords } from "../shared/failure-card.ts";
 import { openConversation } from "./ask-conversation.ts";
+import type { Opened } from "./ask-conversation.ts";
 import type { AskRequest } from "./ask-request.ts";
 import { fileProblem } from "./file-problem.ts";
 import type { Interrupt } from "./interrupt.ts";
@@ -50,6 +51,23 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
   const readsInput = readsStdin({ words: request.words, file: options.file }, io.stdin);
   if (!readsInput) run.resources.defer(watchUnreadInput(io.stdin, () => presenter.notice(UNREAD_INPUT)));
   const prompt = await readBlocks(request, io, interrupt.signal);
+  const { opened, timeouts } = await openRun(run, workspace);
+  const turn = opened.prompt(prompt, {
+    signal: interrupt.signal,
+    timeouts,
+    keepText: presenter.keepsText,
+    whenUnread: "pause",
+  });
+  return follow(turn, run);
+}
+
+/** Starts the agent and opens the conversation that the options name. Throws what keeps it from opening. */
+export async function openRun(
+  run: Run,
+  workspace = readWorkspace(run.request.options.cwd, run.io.cwd),
+): Promise<{ readonly opened: Opened; readonly timeouts: TurnTimeouts }> {
+  const { request, io, interrupt, presenter } = run;
+  const { options } = request;
   const mcpServers = await readMcpOption(options.mcp, io.cwd, interrupt.signal);
   presenter.begin(run.backend || "ostler");
 
@@ -89,13 +107,7 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
     ...(await personToAsk(run)),
   });
   run.words = { ...run.words, usableModels: opened.session.models };
-  const turn = opened.prompt(prompt, {
-    signal: interrupt.signal,
-    timeouts: turnTimeouts(options, host.config.timeouts),
-    keepText: presenter.keepsText,
-    whenUnread: "pause",
-  });
-  return follow(turn, run);
+  return { opened, timeouts: turnTimeouts(options, host.config.timeouts) };
 }
 
 /**

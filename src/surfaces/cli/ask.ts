@@ -1,4 +1,4 @@
-/** `ostler ask`: one prompt, one turn, one true outcome, told and turned into an exit code. */
+/** `ostler ask`: one prompt, one turn, one true outcome, told and turned into an exit code. Other work is told the same way. */
 import type { TurnOutcome } from "../../acp/types.ts";
 import { EXIT } from "../../errors/kinds.ts";
 import { LOG_THRESHOLDS, readLogThreshold } from "../../host/log.ts";
@@ -23,10 +23,14 @@ const FLUSH_GRACE_MS = 1000;
 const NEW_CONVERSATION = "Every call of ostler ask starts a new conversation: ask again, with less in the prompt.";
 
 /**
- * Runs the request and returns the exit code; by then no process is left.
+ * Runs the request and returns the exit code; by then no process is left. `work` is what is done, a prompt by default.
  * @throws UsageError for a request that cannot be carried out (the machine-readable formats have their result line by then).
  */
-export async function ask(request: AskRequest, io: Io): Promise<number> {
+export async function ask(
+  request: AskRequest,
+  io: Io,
+  work: (run: Run) => Promise<TurnOutcome> = runTurn,
+): Promise<number> {
   using interrupt = new Interrupt(io);
   await using resources = new AsyncDisposableStack();
   let broken: NodeJS.ErrnoException | undefined;
@@ -63,7 +67,7 @@ export async function ask(request: AskRequest, io: Io): Promise<number> {
   let outcome: TurnOutcome;
   let unusable: UsageError | undefined;
   try {
-    outcome = await runTurn(run);
+    outcome = await work(run);
   } catch (error) {
     // A file that was given up on is no mistake in the request.
     if (error instanceof UsageError && !interrupt.signal.aborted) unusable = error;
