@@ -70,6 +70,7 @@ export class AnswerText {
   #current: Message | undefined;
   #rival: Rival | undefined;
   #boundary = false;
+  #steered = false;
   #retried = false;
   #visible = false;
   #keptChars = 0;
@@ -121,6 +122,12 @@ export class AnswerText {
     this.#settleRival();
   }
 
+  /** A person's words reached the work: the next message answers them, even when the current one still gets a piece. */
+  steered(): void {
+    this.boundary();
+    this.#steered = true;
+  }
+
   /** The harness announced that it tries again. */
   retried(): void {
     this.#retried = true;
@@ -140,7 +147,8 @@ export class AnswerText {
   #open(id: string | undefined): Message {
     this.#settleRival();
     const previous = this.#current;
-    const mayRepeat = previous?.id !== undefined && id !== undefined && !this.#boundary;
+    const mayRepeat = previous?.id !== undefined && id !== undefined && !this.#boundary && !this.#steered;
+    this.#steered = false;
     const message = new Message(id);
     this.#current = message;
     if (mayRepeat && this.#retried) {

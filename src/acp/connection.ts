@@ -85,6 +85,7 @@ export class Connection {
   readonly #late = new Map<number, (result: unknown) => void>();
   /** Lines that stand behind an earlier one which the agent has not taken in. */
   readonly #queued: (() => void)[] = [];
+  readonly #closedListeners: ((reason: Error) => void)[] = [];
   #nextId = 1;
   #closed: Error | null = null;
   /** Frames that answered nothing or had an unknown shape. */
@@ -172,6 +173,12 @@ export class Connection {
     }
     this.#pending.clear();
     this.#late.clear();
+    for (const listener of this.#closedListeners) listener(reason);
+  }
+
+  /** Called once, when nothing more will be answered, after what was pending has been rejected. */
+  onClosed(listener: (reason: Error) => void): void {
+    this.#closedListeners.push(listener);
   }
 
   #write(frame: unknown, onHandedOver?: () => void): void {

@@ -92,6 +92,13 @@ export function readCodexStatus(meta: Frame): CodexStatus | undefined {
   };
 }
 
+/** Whether codex works, rests, or has failed; undefined for other agents and other news. */
+export function readThreadStatus(meta: unknown): "active" | "idle" | "systemError" | undefined {
+  const codex = isObject(meta) ? meta["codex"] : undefined;
+  const status = isObject(codex) && isObject(codex["threadStatus"]) ? codex["threadStatus"]["type"] : undefined;
+  return status === "active" || status === "idle" || status === "systemError" ? status : undefined;
+}
+
 /** How far a harness is with its own tries: `Reconnecting... 2/5` (codex), `Retrying Claude, attempt 2 of 10.` (claude). */
 export function readProgress(title: string): { readonly attempt: number; readonly of?: number } {
   const [, attempt, of] = /(\d{1,4})(?:\/| of )(\d{1,4})/.exec(title) ?? [];

@@ -12,6 +12,7 @@ import {
   signedIn,
 } from "./open-session.ts";
 import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
+import { GoalState } from "./air/goal.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import type { Backend } from "./ports.ts";
@@ -67,8 +68,10 @@ async function reopenAndSet(
   let replayedFrames = 0;
   const { onEvent } = options;
   const tell = onEvent === undefined ? undefined : tellReplay(backend, onEvent);
+  const goal = new GoalState();
   const onFrame: ReplayListener = (frame) => {
     replayedFrames += 1;
+    if (isObject(frame["update"])) goal.apply(frame["update"]);
     tell?.(frame);
   };
   const request: Reopening = { sessionId, method: `session/${via}`, params, onFrame };
@@ -77,7 +80,7 @@ async function reopenAndSet(
   const id = readOpenedId(result) ?? sessionId;
   claimId(id, context);
   const told = id === sessionId ? notes : [...notes, OTHER_ID];
-  return { ...(await prepareSession(id, result, told, options, context)), replayedFrames };
+  return { ...(await prepareSession(id, result, told, options, context)), replayedFrames, goal: goal.current };
 }
 
 interface Reopening {

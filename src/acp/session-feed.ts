@@ -37,6 +37,15 @@ const STARTS_WORK: ReadonlySet<unknown> = new Set([
 /** The task that stands for work the agent does by itself (recording claude-agent-acp 0.101.0 bash-background). */
 const OWN_TURN = "turn";
 
+/** A goal is the session's, whichever turn it came after. */
+function isOfSession(event: SessionEventBody): boolean {
+  return event.type === "goal" || (event.type === "task" && event.taskType === OWN_TURN);
+}
+
+function textOf(blocks: readonly PromptBlock[]): string {
+  return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
 export class SessionFeed {
   readonly reader: UpdateReader;
   readonly endedTurns = new EndedTurns();
@@ -61,12 +70,21 @@ export class SessionFeed {
   turnStarted(turnId: string, blocks: readonly PromptBlock[]): void {
     this.#lastTurnId = turnId;
     this.#tell({ turnId, event: { type: "turn", state: "started" } });
-    const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-    this.#tell({ turnId, event: { type: "user", text } });
+    this.#tell({ turnId, event: { type: "user", text: textOf(blocks) } });
   }
 
   turnTold(turnId: string, event: TurnEvent): void {
     this.#tell({ turnId, event });
+  }
+
+  /** What is no part of a turn. */
+  told(event: SessionEventBody): void {
+    this.#tell({ turnId: null, event });
+  }
+
+  /** A person's further words, for the turn that runs or for work that no prompt of ours started. */
+  steered(blocks: readonly PromptBlock[], isInTurn: boolean): void {
+    this.#tell({ turnId: isInTurn ? this.#lastTurnId : null, event: { type: "user", text: textOf(blocks) } });
   }
 
   turnEnded(turnId: string, outcome: TurnOutcome): void {
@@ -78,7 +96,7 @@ export class SessionFeed {
     const isLate = this.endedTurns.claims(update) || !STARTS_WORK.has(update["sessionUpdate"]);
     this.endedTurns.add(update);
     for (const event of this.reader.readAll(update)) {
-      const isOfLast = isLate && !(event.type === "task" && event.taskType === OWN_TURN);
+      const isOfLast = isLate && !isOfSession(event);
       this.#tell(isOfLast ? { turnId: this.#lastTurnId, late: true, event } : { turnId: null, event });
     }
   }

@@ -1,11 +1,15 @@
 /** A session as its user sees it, and what it is made of. Types only. */
+import type { GoalRequest } from "./air/goal.ts";
 import type { Connection } from "./connection.ts";
+import type { Goal } from "./events.ts";
 import type { AgentCapabilities } from "./negotiate.ts";
 import type { AdvertisedModes, Backend, FailureSink, LogSink, PermissionPolicy } from "./ports.ts";
 import type { ProcessIdentity } from "./processes.ts";
 import type { AskQuestion } from "./questions.ts";
 import type { AcpSession } from "./session.ts";
 import type { SessionListener } from "./session-feed.ts";
+import type { GoalAnswer, GoalOptions } from "./session-goal.ts";
+import type { SteerOptions, SteerResult } from "./session-steering.ts";
 import type { SessionInfo, SessionOffers } from "./session-info.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnTimeouts } from "./types.ts";
 
@@ -22,6 +26,21 @@ export interface Session {
   readonly offers: SessionOffers;
   /** Sends a prompt. The outcome always settles; a second prompt while one runs throws `AcpPromptBusy`. */
   prompt(prompt: string | readonly PromptBlock[], options?: PromptOptions): Turn;
+  /** The newest snapshot of the goal; null = there is none, undefined = the agent has not said. */
+  readonly goal: Goal | null | undefined;
+  /**
+   * Sets, pauses, resumes or clears the goal, as far as the agent takes that; a running prompt and a cancelled one leave it
+   * as it is. What the agent does for it is told with `turnId: null`, and its permission questions are asked. Throws an
+   * `AcpError` whose sentence says what the agent can do, and the typed error of its refusal or death.
+   */
+  setGoal(request: GoalRequest, options?: GoalOptions): Promise<GoalAnswer>;
+  /**
+   * Gives a person's words to the work that runs. Where nothing runs they are sent as a prompt, unless `whenIdle` is
+   * `return`. Throws an `AcpError` of kind `request_rejected` when the agent takes no steering.
+   */
+  steer(prompt: string | readonly PromptBlock[], options?: SteerOptions): Promise<SteerResult>;
+  /** Stops work that no prompt started, as a turn is stopped; the second call does not wait for the agent. The goal stays. */
+  stopWork(): Promise<void>;
   /** The session was closed, or given up because its agent ignored a cancel: prompts fail from now on. */
   readonly retired: boolean;
   /** Frames that repeated earlier turns: of a `session/load`, or marked as such by the agent. Never shown. */
@@ -77,4 +96,6 @@ export interface SessionSetup {
   /** What it offers, as the agent last told before the session was handed out. */
   readonly info: SessionInfo;
   readonly replayedFrames?: number;
+  /** The goal that it had when it was reopened; undefined = the agent has not said. */
+  readonly goal?: Goal | null | undefined;
 }

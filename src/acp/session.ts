@@ -5,18 +5,25 @@
 import { AcpPromptBusy } from "../errors/acp-error.ts";
 import type { FailureKind } from "../errors/failure.ts";
 import type { ClassifyContext } from "../errors/verdict.ts";
+import type { GoalRequest } from "./air/goal.ts";
 import type { Attempt } from "./attempt.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import { isToolFrame } from "./child-sessions.ts";
+import type { Goal } from "./events.ts";
 import type { Frame } from "./frames.ts";
 import { RecordLatch } from "./latch.ts";
 import type { Ending } from "./outcome.ts";
+import { OutsideWork } from "./outside-work.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
 import type { AdvertisedModes, ExtensionReading } from "./ports.ts";
 import { SessionDesk } from "./session-desk.ts";
 import { SessionFeed } from "./session-feed.ts";
 import type { SessionListener } from "./session-feed.ts";
+import { setGoal } from "./session-goal.ts";
+import type { GoalAnswer, GoalOptions } from "./session-goal.ts";
+import { steer } from "./session-steering.ts";
+import type { SteerOptions, SteerResult } from "./session-steering.ts";
 import type { SessionOffers } from "./session-info.ts";
 import type { Session, SessionLink, SessionSetup } from "./session-link.ts";
 import { openedSession } from "./session-now.ts";
@@ -38,6 +45,8 @@ export class AcpSession implements Session {
   /** What the agent asks here. */
   readonly desk: SessionDesk;
   readonly context: ClassifyContext;
+  /** What the agent does here without a prompt of ours. */
+  readonly work: OutsideWork;
   /** The attempt that frames belong to now. */
   attempt: Attempt | undefined;
   /** Frames that came after their turn had ended. */
@@ -60,25 +69,54 @@ export class AcpSession implements Session {
     this.context = { profile: link.backend.profile, advertisedModels: setup.models };
     this.feed = new SessionFeed({ backend: link.backend, context: this.context, log: link.log, onEvent: link.onEvent });
     this.feed.reader.now.begin(openedSession(link, setup));
+    this.feed.reader.goal.current = setup.goal;
     this.desk = new SessionDesk(this);
+    this.work = new OutsideWork(this);
   }
 
   prompt(prompt: string | readonly PromptBlock[], options: TurnOptions = {}): Turn {
-    const blocks = typeof prompt === "string" ? [{ type: "text", text: prompt } as const] : prompt;
-    this.#turn = runTurn(this, blocks, options);
+    this.#turn = runTurn(this, toBlocks(prompt), options);
     return this.#turn;
   }
 
   /** Takes the session for one turn; call the result when the turn is over. Throws `AcpPromptBusy`. */
   begin(): () => void {
     if (this.#running) throw new AcpPromptBusy("A prompt is already running in this session");
+    this.work.yield();
     this.#running = true;
     this.turns += 1;
     this.desk.beginTurn();
     return () => {
       this.#running = false;
+      this.work.turnOver();
       this.desk.endTurn();
     };
+  }
+
+  get goal(): Goal | null | undefined {
+    return this.feed.reader.goal.current;
+  }
+
+  setGoal(request: GoalRequest, options?: GoalOptions): Promise<GoalAnswer> {
+    return setGoal(this, request, options);
+  }
+
+  steer(prompt: string | readonly PromptBlock[], options?: SteerOptions): Promise<SteerResult> {
+    return steer(this, toBlocks(prompt), options);
+  }
+
+  stopWork(): Promise<void> {
+    return this.work.stop();
+  }
+
+  /** A prompt runs, or waits for its next try. */
+  get isTaken(): boolean {
+    return this.#running;
+  }
+
+  /** Resolves when no prompt runs any more. */
+  async turnOver(): Promise<void> {
+    if (this.#running) await this.#turn?.outcome;
   }
 
   close(): Promise<void> {
@@ -141,7 +179,11 @@ export class AcpSession implements Session {
     const { update } = params;
     if (!isObject(update)) return;
     if (this.link.backend.isReplay(update)) this.replayedFrames += 1;
-    else if (!this.isRunning || this.feed.endedTurns.claims(update)) this.#late(update);
+    else this.work.around(update, () => this.#take(update));
+  }
+
+  #take(update: Frame): void {
+    if (!this.isRunning || this.feed.endedTurns.claims(update)) this.#late(update);
     else if (!this.#nested(update)) this.attempt?.update(update);
   }
 
@@ -162,6 +204,7 @@ export class AcpSession implements Session {
       this.#turn?.cancel();
       await this.#turn?.outcome;
     }
+    await this.work.stop();
     await this.link.close(this);
   }
 
@@ -185,6 +228,10 @@ export class AcpSession implements Session {
       turnId: null,
     });
   }
+}
+
+function toBlocks(prompt: string | readonly PromptBlock[]): readonly PromptBlock[] {
+  return typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt;
 }
 
 function refused(kind: FailureKind, rule: string, title: string): Ending {
