@@ -12,7 +12,9 @@ export type ToolStatus = "pending" | "in_progress" | "completed" | "failed";
 export type ToolContent =
   | { readonly type: "text"; readonly text: string }
   /** `image`, `audio`, `resource` or `resource_link`: named, not carried. */
-  | { readonly type: "media"; readonly media: string; readonly uri?: string };
+  | { readonly type: "media"; readonly media: string; readonly uri?: string }
+  /** A change stands here, told by a `diff` event; several of one path are fragments of it, in order. */
+  | { readonly type: "diff"; readonly path: string };
 
 export interface PlanEntry {
   readonly content: string;
@@ -91,7 +93,7 @@ export interface Goal {
 /** A compaction of the context, in whichever form the agent tells of it. */
 export interface Compaction {
   readonly compactionId: string;
-  readonly state: "running" | "completed" | "failed";
+  readonly state: "running" | "completed" | "failed" | "cancelled";
   readonly trigger?: "manual" | "automatic";
   /** Size of the context in tokens. */
   readonly preTokens?: number;
@@ -164,10 +166,19 @@ export type TurnEventBody =
       /** The tool never ran, and why (`permission-rule`, `user-rejected`). */
       readonly notRun?: string;
     }
-  /** A change of one file; replaces what the same call said of the same path before. */
-  | { readonly type: "diff"; readonly toolCallId: string; readonly path: string; readonly change: FileChange }
-  /** More output of a command, ANSI codes included. With `replaces` it is all of the output so far. */
-  | { readonly type: "terminal"; readonly toolCallId: string; readonly data: string; readonly replaces?: true }
+  /**
+   * A change of one file, or the `part`th fragment of one (default 0): replaces what the same call said of the same path
+   * and part before. The `content` of the call names the changes that still stand.
+   */
+  | {
+      readonly type: "diff";
+      readonly toolCallId: string;
+      readonly path: string;
+      readonly part?: number;
+      readonly change: FileChange;
+    }
+  /** More output of a command, ANSI codes included, or more progress of an MCP tool. */
+  | { readonly type: "terminal"; readonly toolCallId: string; readonly data: string }
   | { readonly type: "plan"; readonly entries: readonly PlanEntry[] }
   /** A proposed plan, whole; null = the agent took it back. `toolCallId` = the call that proposes it, else the plan's own id. */
   | { readonly type: "plan"; readonly toolCallId: string; readonly document: PlanDocument | null }

@@ -1,0 +1,182 @@
+/** Puts entries into a transcript and keeps it bounded. Pure: a transcript that was given out never changes. */
+import type { SessionEvent } from "../events.ts";
+import { EntryIndex } from "./entry-index.ts";
+import { EntryList } from "./entry-list.ts";
+import type { EntryPlace, SessionState, Transcript, TranscriptEntry, TranscriptLimits } from "./transcript.ts";
+
+/** What is kept of a session: more than a screen shows. */
+export const SESSION_LIMITS: TranscriptLimits = { entries: 2000, chars: 16 * 1024 * 1024 };
+/** What is kept of a subagent. */
+export const SUBAGENT_LIMITS: TranscriptLimits = { entries: 500, chars: 2 * 1024 * 1024 };
+/** What is not over is kept beyond the number of entries, so that its end finds it: so many of them. */
+const MAX_OPEN = 200;
+/** Entries with a transcript inside that are searched for what belongs there. */
+const MAX_HOLDERS = 200;
+/** What an entry costs besides its characters. */
+const ENTRY_CHARS = 64;
+
+type WithoutPlace<Entry> = Entry extends unknown ? Omit<Entry, keyof EntryPlace> : never;
+
+/** What an entry says, without its place. */
+export type EntryContent = WithoutPlace<TranscriptEntry>;
+
+/** Whose event it is, as an entry says it. */
+export type EventSource = Pick<SessionEvent, "turnId" | "late" | "replayed">;
+
+const NO_STATE: SessionState = Object.freeze({
+  sessionId: null,
+  backend: null,
+  agent: null,
+  model: null,
+  mode: null,
+  turnId: null,
+  commands: [],
+  goal: null,
+  tasks: new Map(),
+  context: null,
+  tokens: null,
+});
+
+/** A session of which nothing is known yet. */
+export function emptyTranscript(limits: TranscriptLimits = SESSION_LIMITS): Transcript {
+  const book = { nextSeq: 0, size: 0, section: 0, index: new EntryIndex(), holders: [], limits };
+  return { entries: EntryList.empty, earlier: 0, state: NO_STATE, book };
+}
+
+export function withState(transcript: Transcript, state: Partial<SessionState>): Transcript {
+  return { ...transcript, state: { ...transcript.state, ...state } };
+}
+
+/** The entry of that key, wherever it stands at this level. */
+export function findEntry({ entries, book }: Transcript, key: string): TranscriptEntry | undefined {
+  return book.index.find(entries, key);
+}
+
+/** Adds an entry at the end. `chars`: about how many characters it holds. */
+export function addEntry(
+  transcript: Transcript,
+  { turnId, late, replayed }: EventSource,
+  content: EntryContent,
+  chars: number,
+  key?: string,
+): Transcript {
+  const { book } = transcript;
+  const size = ENTRY_CHARS + chars;
+  const place: EntryPlace = {
+    seq: book.nextSeq,
+    turnId,
+    ...(late && { late }),
+    ...(replayed && { replayed }),
+    ...(key !== undefined && { key }),
+    size,
+  };
+  const entry = { ...place, ...content };
+  const entries = transcript.entries.append(entry);
+  return trimmed({
+    ...transcript,
+    entries,
+    book: { ...book, nextSeq: book.nextSeq + 1, size: book.size + size, index: book.index.with(entry, entries) },
+  });
+}
+
+/** Puts a newer entry in the place of an older one of the same `seq`. */
+export function replaceEntry(transcript: Transcript, before: TranscriptEntry, after: TranscriptEntry): Transcript {
+  const { book } = transcript;
+  const entries = transcript.entries.replace(after);
+  return trimmed({ ...transcript, entries, book: { ...book, size: book.size + after.size - before.size } });
+}
+
+/** What an entry says is replaced by something newer; it stays where it is. With `key` null nothing finds it any more. */
+export function updateEntry(
+  transcript: Transcript,
+  entry: TranscriptEntry,
+  source: EventSource,
+  content: EntryContent,
+  chars: number,
+  key: string | null = entry.key ?? null,
+): Transcript {
+  const { seq, turnId, replayed } = entry;
+  const late = source.late ?? entry.late;
+  const place: EntryPlace = {
+    seq,
+    turnId,
+    ...(late && { late }),
+    ...(replayed && { replayed }),
+    ...(key !== null && { key }),
+    size: ENTRY_CHARS + chars,
+  };
+  return replaceEntry(transcript, entry, { ...content, ...place });
+}
+
+/** Updates the entry of that key, or adds it. */
+export function putEntry(
+  transcript: Transcript,
+  source: EventSource,
+  content: EntryContent,
+  chars: number,
+  key: string,
+): Transcript {
+  const known = findEntry(transcript, key);
+  return known === undefined
+    ? addEntry(transcript, source, content, chars, key)
+    : updateEntry(transcript, known, source, content, chars);
+}
+
+/** Takes an entry out as if it had never been told. */
+export function removeEntry(transcript: Transcript, { seq, size }: TranscriptEntry): Transcript {
+  const { book } = transcript;
+  return { ...transcript, entries: transcript.entries.without(seq), book: { ...book, size: book.size - size } };
+}
+
+/** Remembers that an entry holds a transcript. */
+export function noteHolder(transcript: Transcript, seq: number): Transcript {
+  const { book } = transcript;
+  if (book.holders.includes(seq)) return transcript;
+  return { ...transcript, book: { ...book, holders: [...book.holders, seq].slice(-MAX_HOLDERS) } };
+}
+
+/**
+ * Drops the oldest of what is over until it fits, counting. It does so at once and by single entries, so that what is left
+ * depends on what was told and not on the pieces it came in.
+ */
+function trimmed(transcript: Transcript): Transcript {
+  let kept = transcript;
+  const { entries: maxEntries, chars: maxChars } = transcript.book.limits;
+  while (kept.entries.length > maxEntries || (kept.book.size > maxChars && kept.entries.length > 1)) {
+    const oldest = firstToDrop(kept.entries);
+    if (oldest === undefined) return kept;
+    kept = { ...removeEntry(kept, oldest), earlier: kept.earlier + 1 };
+  }
+  return kept;
+}
+
+function firstToDrop(entries: EntryList): TranscriptEntry | undefined {
+  let open = 0;
+  let first: TranscriptEntry | undefined;
+  for (const entry of entries) {
+    if (!isOpen(entry)) return entry;
+    first ??= entry;
+    open += 1;
+    if (open > MAX_OPEN) return first;
+  }
+  return first;
+}
+
+/** Something is still to be told of it. */
+function isOpen(entry: TranscriptEntry): boolean {
+  switch (entry.type) {
+    case "tool":
+      return entry.status === "pending" || entry.status === "in_progress";
+    case "subagent":
+      return entry.state === "running";
+    case "permission":
+    case "question":
+      return entry.answer === null;
+    case "compaction":
+      return entry.compaction.state === "running";
+    case "task":
+      return entry.task.state === "running" || entry.task.state === "paused";
+    default:
+      return false;
+  }
+}
