@@ -5,7 +5,7 @@
 import type { ClassifyContext } from "../errors/verdict.ts";
 import { toSubagent } from "./air/subagents.ts";
 import { EndedTurns } from "./ended-turns.ts";
-import type { SessionEvent, TurnEvent, TurnEventBody } from "./events.ts";
+import type { SessionEvent, SessionEventBody, TurnEvent, TurnEventBody } from "./events.ts";
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import type { Backend, LogSink } from "./ports.ts";
