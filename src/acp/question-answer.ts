@@ -87,9 +87,9 @@ function problemOfCustom(custom: QuestionValue | undefined): string | undefined 
 
 function problemOfText(field: QuestionField, text: string): string | undefined {
   const { format, pattern } = field;
-  // Code points, as JSON Schema counts them.
-  const chars = text.length > MAX_TEXT_CHARS ? text.length : [...text].length;
-  if (chars > MAX_TEXT_CHARS) return `It is longer than ${MAX_TEXT_CHARS} characters`;
+  if (text.length > MAX_TEXT_CHARS) return `It is longer than ${MAX_TEXT_CHARS} characters`;
+  // JSON Schema counts code points.
+  const chars = text.replaceAll(/[\uD800-\uDBFF](?=[\uDC00-\uDFFF])/g, "").length;
   const bound = outside(field, chars, (count) => `${count} ${count === 1 ? "character" : "characters"}`);
   if (bound !== undefined) return bound;
   if (format !== undefined && !FITS[format](text)) return `It is not ${FORMAT_WORDS[format]}`;
