@@ -75,10 +75,19 @@ export function readAgentCapabilities(result: unknown): AgentCapabilities {
   };
 }
 
+/** A way to sign in that an agent offers. */
+export interface AuthMethod {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  /** What to run in a terminal to sign in so (`_meta["terminal-auth"]`); the others are asked for by `authenticate`. */
+  readonly terminal?: { readonly command: string; readonly args: readonly string[]; readonly label?: string };
+}
+
 /** What an agent said of itself in `initialize`. */
 export interface Handshake {
   readonly agent: { readonly name: string; readonly version: string } | null;
-  readonly authMethods: readonly { readonly id: string; readonly name: string }[];
+  readonly authMethods: readonly AuthMethod[];
   readonly capabilities: AgentCapabilities;
 }
 
@@ -90,9 +99,31 @@ export function readHandshake(result: unknown): Handshake {
     isObject(result) && Array.isArray(result["authMethods"]) ? result["authMethods"].filter(isObject) : [];
   return {
     agent: name === undefined ? null : { name: str(info["title"]) ?? name, version: str(info["version"]) ?? "" },
-    authMethods: methods.map((method) => ({ id: str(method["id"]) ?? "", name: str(method["name"]) ?? "" })),
+    authMethods: methods.map(readAuthMethod),
     capabilities: readAgentCapabilities(result),
   };
+}
+
+function readAuthMethod(method: Frame): AuthMethod {
+  const description = str(method["description"]);
+  const terminal = readTerminalLogin(objectAt(method, "_meta")["terminal-auth"]);
+  return {
+    id: str(method["id"]) ?? "",
+    name: str(method["name"]) ?? "",
+    ...(description !== undefined && { description }),
+    ...(terminal !== undefined && { terminal }),
+  };
+}
+
+/** A command that is not whole is none. */
+function readTerminalLogin(login: unknown): AuthMethod["terminal"] {
+  if (!isObject(login)) return undefined;
+  const command = str(login["command"]);
+  const args: unknown = login["args"] ?? [];
+  const label = str(login["label"]);
+  const isList = Array.isArray(args) && args.every((word): word is string => typeof word === "string");
+  if (command === undefined || command === "" || !isList) return undefined;
+  return { command, args, ...(label !== undefined && { label }) };
 }
 
 /** The request that sets a mode, model or option, or undefined when this session has no such thing. */

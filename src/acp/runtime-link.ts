@@ -1,6 +1,9 @@
 /** A running agent as its user sees it. Types only. */
 import type { Failure } from "../errors/failure.ts";
-import type { AgentCapabilities } from "./negotiate.ts";
+import type { AgentSessionList, ListSessionsOptions } from "./agent-sessions.ts";
+import type { AuthStatus } from "./auth-status.ts";
+import type { ForkSessionOptions } from "./fork-session.ts";
+import type { AgentCapabilities, AuthMethod } from "./negotiate.ts";
 import type { OpenSessionOptions } from "./open-session.ts";
 import type { Backend, CommandLine } from "./ports.ts";
 import type { ResumeSessionOptions } from "./resume-session.ts";
@@ -20,7 +23,10 @@ export interface Runtime extends AsyncDisposable {
   readonly state: "ready" | "dead";
   readonly pid: number;
   readonly agent: { readonly name: string; readonly version: string } | null;
-  readonly authMethods: readonly { readonly id: string; readonly name: string }[];
+  /** The logins that it offers. */
+  readonly authMethods: readonly AuthMethod[];
+  /** Who is signed in, as the agent last said; claude and codex say it before a session is open. */
+  readonly authStatus: AuthStatus | undefined;
   /** What the agent said that it can do. */
   readonly capabilities: AgentCapabilities;
   /** Sessions that are open here. */
@@ -36,6 +42,13 @@ export interface Runtime extends AsyncDisposable {
    * `session_not_found`, `busy`, `timeout`, `agent_died`. What the agent repeats of earlier turns is counted and not shown.
    */
   resumeSession(options: ResumeSessionOptions): Promise<Session>;
+  /**
+   * Opens a session that begins with the history of another one, whole or up to a message. Throws as `openSession`; kind
+   * `request_rejected` where the agent cannot fork or does not find the message.
+   */
+  forkSession(options: ForkSessionOptions): Promise<Session>;
+  /** The sessions that the agent keeps. Throws kind `request_rejected` where it cannot list them. */
+  listSessions(options?: ListSessionsOptions): Promise<AgentSessionList>;
   /** The redacted end of stderr. */
   stderrTail(): string;
   /** End of stdin, TERM, KILL, each with a bounded wait. Idempotent. */

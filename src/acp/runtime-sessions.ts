@@ -1,7 +1,12 @@
 /** The sessions of one runtime: opened, reopened, closed, and given up when the agent ignores a cancel. */
 import type { AgentChild } from "./child.ts";
+import type { AgentSessionList, ListSessionsOptions } from "./agent-sessions.ts";
+import { AUTH_STATUS_UPDATE, readAuthStatus } from "./auth-status.ts";
+import type { AuthStatus } from "./auth-status.ts";
 import type { Connection } from "./connection.ts";
 import { startError } from "./death.ts";
+import type { ForkSessionOptions } from "./fork-session.ts";
+import type { Frame } from "./frames.ts";
 import { plainVerdict } from "./make-failure.ts";
 import type { Handshake } from "./negotiate.ts";
 import { closeSession, setUpSession } from "./open-session.ts";
@@ -33,6 +38,8 @@ export interface SessionsProcess {
 
 export class RuntimeSessions {
   readonly router: SessionRouter;
+  /** As the agent last said. */
+  authStatus: AuthStatus | undefined;
   readonly #options: RuntimeOptions;
   readonly #process: SessionsProcess;
 
@@ -41,6 +48,12 @@ export class RuntimeSessions {
     this.#process = process;
     const { backend, log, questions } = options;
     this.router = new SessionRouter({ backend, log, takesQuestions: questions !== undefined });
+  }
+
+  /** A notification of the agent, of a session or of none. */
+  notified(method: string, params: Frame): void {
+    if (method === AUTH_STATUS_UPDATE) this.authStatus = readAuthStatus(params) ?? this.authStatus;
+    else this.router.notified(method, params);
   }
 
   open(options: OpenSessionOptions): Promise<Session> {
@@ -56,6 +69,17 @@ export class RuntimeSessions {
       throw startError({ verdict: plainVerdict("busy", rule), source: "rpc_error", title }, undefined);
     }
     return this.#open(options, (context, { watch }) => setUpResumedSession(options, context, watch));
+  }
+
+  async fork(options: ForkSessionOptions): Promise<Session> {
+    // Hardly ever needed, and it hashes.
+    const { setUpForkedSession } = await import("./fork-session.ts");
+    return this.#open(options, (context) => setUpForkedSession(options, context));
+  }
+
+  async list(options: ListSessionsOptions): Promise<AgentSessionList> {
+    const { listAgentSessions } = await import("./agent-sessions.ts");
+    return listAgentSessions(options, this.#context());
   }
 
   #open(

@@ -4,9 +4,12 @@
 import type { Failure } from "../errors/failure.ts";
 import { cleanBlock } from "../errors/redact.ts";
 import { logAgent } from "./agent-log.ts";
+import type { AgentSessionList, ListSessionsOptions } from "./agent-sessions.ts";
+import type { AuthStatus } from "./auth-status.ts";
 import { AgentChild, SpawnFailed } from "./child.ts";
 import { Connection } from "./connection.ts";
 import { RuntimeGone, startError } from "./death.ts";
+import type { ForkSessionOptions } from "./fork-session.ts";
 import type { Frame } from "./frames.ts";
 import { Lifeline } from "./lifeline.ts";
 import { makeFailure, plainVerdict } from "./make-failure.ts";
@@ -104,7 +107,7 @@ class AcpRuntime implements Runtime {
       stdin: child.stdin,
       stdout: child.stdout,
       lineBytes,
-      onNotification: (method, params) => this.#guard(() => this.#sessions.router.notified(method, params)),
+      onNotification: (method, params) => this.#guard(() => this.#sessions.notified(method, params)),
       onRequest: (id, method, params) => this.#guard(() => this.#requested(id, method, params)),
       onEnd: (reason) => void life.outputEnded(reason),
       onWriteFailed: () => void life.inputClosed(),
@@ -144,6 +147,10 @@ class AcpRuntime implements Runtime {
     return this.#handshake.capabilities;
   }
 
+  get authStatus(): AuthStatus | undefined {
+    return this.#sessions.authStatus;
+  }
+
   get noiseLines(): number {
     return this.#connection.noiseLines;
   }
@@ -179,6 +186,14 @@ class AcpRuntime implements Runtime {
 
   resumeSession(options: ResumeSessionOptions): Promise<Session> {
     return this.#sessions.resume(options);
+  }
+
+  forkSession(options: ForkSessionOptions): Promise<Session> {
+    return this.#sessions.fork(options);
+  }
+
+  listSessions(options: ListSessionsOptions = {}): Promise<AgentSessionList> {
+    return this.#sessions.list(options);
   }
 
   stderrTail(): string {

@@ -66,5 +66,5 @@ function startVerdict(
 }
 
 function isReopening(method: string): boolean {
-  return method === "session/load" || method === "session/resume";
+  return method === "session/load" || method === "session/resume" || method === "session/fork";
 }

@@ -1,8 +1,9 @@
 /** Starts an agent for real and opens a session, without a prompt: the smoke test of `ostler doctor`. */
+import type { AuthStatus } from "../acp/auth-status.ts";
 import { startError } from "../acp/death.ts";
-import { isObject } from "../acp/frames.ts";
 import { plainVerdict } from "../acp/make-failure.ts";
 import type { WireEntry } from "../acp/ports.ts";
+import type { Runtime } from "../acp/runtime.ts";
 import { AcpError } from "../errors/acp-error.ts";
 import type { Failure, FailureKind } from "../errors/failure.ts";
 import { cleanBlock, cleanLine } from "../errors/redact.ts";
@@ -22,7 +23,7 @@ export interface StartReport {
   /** The end of stderr, scrubbed. */
   readonly said: string;
   /** The last `_auth/status_update` (claude-agent-acp and codex-acp send one before the session is open). */
-  readonly authStatus?: { readonly kind: string; readonly label: string };
+  readonly authStatus?: AuthStatus;
   /** The logins that the agent offers. */
   readonly authMethods: readonly string[];
 }
@@ -58,24 +59,27 @@ export async function startOnce(
   const heard = new Heard();
   const overall = AbortSignal.timeout(limitS * 1000);
   const either = AbortSignal.any([overall, ...(signal === undefined ? [] : [signal])]);
-  let authMethods: readonly string[] = [];
-  let isReady = false;
+  let runtime: Runtime | undefined;
+  const report = (): Pick<StartReport, "said" | "authStatus" | "authMethods"> => ({
+    said: heard.said(),
+    authMethods: runtime?.authMethods.map(({ id }) => id) ?? [],
+    ...(runtime?.authStatus !== undefined && { authStatus: runtime.authStatus }),
+  });
   try {
-    const { runtime, settings } = await host.openRuntime({
+    const opened = await host.openRuntime({
       backend,
       signal: either,
       tap: (entry) => heard.hear(entry),
     });
-    authMethods = runtime.authMethods.map(({ id }) => id);
-    isReady = true;
-    const { model, mode } = settings;
+    runtime = opened.runtime;
+    const { model, mode } = opened.settings;
     const wishes = { ...(model !== undefined && { model }), ...(mode !== undefined && { mode }) };
     await runtime.openSession({ cwd, ...wishes, signal: either });
-    return { opened: true, authMethods, ...heard.report() };
+    return { opened: true, ...report() };
   } catch (thrown) {
     signal?.throwIfAborted();
-    const error = overall.aborted ? lateError(label, { isReady, limitS }, thrown) : thrown;
-    return { opened: false, authMethods, problem: sentenceOf(error), ...failureOf(error), ...heard.report() };
+    const error = overall.aborted ? lateError(label, { isReady: runtime !== undefined, limitS }, thrown) : thrown;
+    return { opened: false, problem: sentenceOf(error), ...failureOf(error), ...report() };
   } finally {
     await host.close();
   }
@@ -139,28 +143,16 @@ function startFix(failure: Failure | undefined, facts: Parameters<typeof inspect
 /** What the agent said besides answers. */
 class Heard {
   readonly #lines: string[] = [];
-  #authStatus: StartReport["authStatus"];
 
   hear(entry: WireEntry): void {
-    if (entry.dir === "stderr") {
-      this.#lines.push(entry.line);
-      if (this.#lines.length > MAX_STDERR_LINES) this.#lines.shift();
-    }
-    if (entry.dir === "in") this.#authStatus = readAuthStatus(entry.frame) ?? this.#authStatus;
+    if (entry.dir !== "stderr") return;
+    this.#lines.push(entry.line);
+    if (this.#lines.length > MAX_STDERR_LINES) this.#lines.shift();
   }
 
-  report(): Pick<StartReport, "said" | "authStatus"> {
-    const said = cleanBlock(this.#lines.join("\n"), MAX_SAID_CHARS, "end");
-    return { said, ...(this.#authStatus !== undefined && { authStatus: this.#authStatus }) };
+  said(): string {
+    return cleanBlock(this.#lines.join("\n"), MAX_SAID_CHARS, "end");
   }
-}
-
-function readAuthStatus(frame: unknown): StartReport["authStatus"] {
-  if (!isObject(frame) || frame["method"] !== "_auth/status_update" || !isObject(frame["params"])) return undefined;
-  const status = frame["params"]["authStatus"];
-  if (!isObject(status) || typeof status["kind"] !== "string") return undefined;
-  const label = typeof status["label"] === "string" ? status["label"] : status["kind"];
-  return { kind: status["kind"], label: cleanLine(label, MAX_SENTENCE_CHARS) };
 }
 
 /** The kinds are those of a deadline of the handshake or of the session alone. */
