@@ -1,7 +1,7 @@
 /** A session as its user sees it, and what it is made of. Types only. */
 import type { GoalRequest } from "./air/goal.ts";
 import type { Connection } from "./connection.ts";
-import type { Goal } from "./events.ts";
+import type { AsyncTask, Goal } from "./events.ts";
 import type { AgentCapabilities } from "./negotiate.ts";
 import type { AdvertisedModes, Backend, FailureSink, LogSink, PermissionPolicy } from "./ports.ts";
 import type { ProcessIdentity } from "./processes.ts";
@@ -10,6 +10,7 @@ import type { AcpSession } from "./session.ts";
 import type { SessionListener } from "./session-feed.ts";
 import type { GoalAnswer, GoalOptions } from "./session-goal.ts";
 import type { SteerOptions, SteerResult } from "./session-steering.ts";
+import type { StopTaskAnswer, StopTaskOptions } from "./session-tasks.ts";
 import type { SessionInfo, SessionOffers } from "./session-info.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnTimeouts } from "./types.ts";
 
@@ -45,6 +46,10 @@ export interface Session {
   readonly retired: boolean;
   /** Frames that repeated earlier turns: of a `session/load`, or marked as such by the agent. Never shown. */
   readonly replayedFrames: number;
+  /** Background work that goes on, also of subagents; empty when its process is gone. */
+  readonly tasks: readonly AsyncTask[];
+  /** Asks the agent to stop background work. Bounded, never throws. */
+  stopTask(taskId: string, options?: StopTaskOptions): Promise<StopTaskAnswer>;
   /** Hears everything the session tells from now on, in turns and between them. Returns the function that ends it. */
   subscribe(listener: SessionListener): () => void;
   /** Cancels what runs and ends the session in the agent where that has a request for it; its record stays. Bounded, never throws. */

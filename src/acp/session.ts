@@ -9,7 +9,7 @@ import type { GoalRequest } from "./air/goal.ts";
 import type { Attempt } from "./attempt.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import { isToolFrame } from "./child-sessions.ts";
-import type { Goal } from "./events.ts";
+import type { AsyncTask, Goal } from "./events.ts";
 import type { Frame } from "./frames.ts";
 import { RecordLatch } from "./latch.ts";
 import type { Ending } from "./outcome.ts";
@@ -27,6 +27,8 @@ import type { SteerOptions, SteerResult } from "./session-steering.ts";
 import type { SessionOffers } from "./session-info.ts";
 import type { Session, SessionLink, SessionSetup } from "./session-link.ts";
 import { openedSession } from "./session-now.ts";
+import { stopTask } from "./session-tasks.ts";
+import type { StopTaskAnswer, StopTaskOptions } from "./session-tasks.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 import { SESSION_ENDED_RULE } from "./retry.ts";
 import { runTurn } from "./turn-run.ts";
@@ -168,6 +170,14 @@ export class AcpSession implements Session {
 
   get tools(): ToolCalls {
     return this.feed.reader.tools;
+  }
+
+  get tasks(): readonly AsyncTask[] {
+    return this.link.connection.isClosed ? [] : this.feed.reader.tasks.running;
+  }
+
+  stopTask(taskId: string, options?: StopTaskOptions): Promise<StopTaskAnswer> {
+    return stopTask(this, taskId, options);
   }
 
   subscribe(listener: SessionListener): () => void {
