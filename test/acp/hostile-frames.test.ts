@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Profile } from "../../src/errors/failure.ts";
 import { ToolCalls } from "../../src/acp/tool-calls.ts";
+import { cpuMs } from "../cpu-time.ts";
 import type { Action, Json } from "../fixtures/agents/scenario.ts";
 import {
   call,
@@ -58,9 +59,9 @@ test("a tool call whose status has an inherited name keeps the status it had", a
 test("a hundred thousand calls that never end cost no more time each than one", () => {
   const tools = new ToolCalls();
   const start = (n: number) => tools.apply({ toolCallId: `t${n}`, kind: "read", status: "in_progress" });
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   for (let n = 0; n < 100_000; n += 1) start(n);
-  expect(performance.now() - startedAt).toBeLessThan(3000);
+  expect(cpuMs() - startedAt).toBeLessThan(3000);
   expect(tools.running).toBe(1000);
   expect(tools.get("t0")).toBeUndefined();
   expect(tools.get("t99999")?.kind).toBe("read");

@@ -36,7 +36,7 @@ beforeAll(async () => {
   console.log(
     `${storm.turns} turns in ${storm.scenes} scenes, ${storm.seconds} s: ${endings.map(([name, count]) => `${name} ${count}`).join(", ")}`,
   );
-}, 600_000);
+}, 1_800_000);
 
 test(`every turn of seed ${seed} ends in one outcome that fits, inside its budget, and was sent once`, () => {
   expect(storm.faults).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cleanBlock, cleanLine, redact, redactKept } from "../../src/errors/redact.ts";
+import { cpuMs } from "../cpu-time.ts";
 import { SEQUENCES, TOKENS, fill } from "./secrets.ts";
 
 test.each(Object.entries(TOKENS))("%s tokens are hidden wherever they stand", (_name, token) => {
@@ -175,9 +176,9 @@ describe("clean text", () => {
   test("of megabytes only what may be shown is scrubbed, and no cut leaves half of a secret", () => {
     const secret = `sk-ant-${fill(40)}`;
     const words = `${secret} `.repeat((8 * 1024 * 1024) / secret.length);
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     const shown = [cleanLine(words, 2000), cleanBlock(words, 2000), cleanBlock(words, 2000, "end")];
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(cpuMs() - startedAt).toBeLessThan(2000);
     for (const text of shown) expect(text).toMatch(/^[[\]a-z\s…]+$/);
     for (let blanks = 0; blanks < 64; blanks += 1) {
       const line = `${" ".repeat(64 * 1024 - blanks)}${secret}${secret}`;

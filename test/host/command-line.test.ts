@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { splitCommandLine } from "../../src/host/command-line.ts";
 import { UsageError } from "../../src/host/usage-error.ts";
+import { cpuMs } from "../cpu-time.ts";
 
 const rows = [
   { from: "plain words", text: "npx my-agent --acp", words: ["npx", "my-agent", "--acp"] },
@@ -59,7 +60,7 @@ test.each([
 });
 
 test("a long line with an open quote is refused at once", () => {
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   expect(() => splitCommandLine(`a "${"\\x".repeat(50_000)}`)).toThrow("never closed");
-  expect(performance.now() - startedAt).toBeLessThan(1000);
+  expect(cpuMs() - startedAt).toBeLessThan(1000);
 });

@@ -8,6 +8,7 @@ import { cleanBlock, cleanLine, redact, redactKept } from "../../src/errors/reda
 import { LogWriter } from "../../src/host/log-writer.ts";
 import { scrubJson } from "../../src/host/scrub-json.ts";
 import { scrubEntry } from "../../src/host/trace.ts";
+import { cpuMs } from "../cpu-time.ts";
 import { SEQUENCES, TOKENS } from "../errors/secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ostler-scrubbing-"));
@@ -111,9 +112,9 @@ test.each([
   "e\u001B[msk-ant-",
 ])("a megabyte of %j costs linear time", (piece) => {
   const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   cleanLine(text, 400);
   cleanBlock(text, 400, "end");
   cleanLine(`\u001B]${"y".repeat(1_000_000)}`, 400);
-  expect(performance.now() - startedAt).toBeLessThan(4000);
+  expect(cpuMs() - startedAt).toBeLessThan(4000);
 });

@@ -6,6 +6,7 @@ import { BatchedOutput } from "../../../src/surfaces/cli/output.ts";
 import { Remarks } from "../../../src/surfaces/cli/remarks.ts";
 import { renderStatus } from "../../../src/surfaces/cli/status-line.ts";
 import { Terminal } from "../../../src/surfaces/cli/terminal.ts";
+import { cpuMs } from "../../cpu-time.ts";
 import {
   call,
   chunk,
@@ -128,13 +129,13 @@ test("line ends are held back in the time that they take to read", async () => {
     noColor: true,
   });
   const ends = "\n".repeat(1_000_000);
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   terminal.print("a");
   terminal.print(ends);
   for (let count = 0; count < 10_000; count += 1) terminal.print("\n");
   terminal.print(`b${ends}`);
   terminal.endAnswer();
   await terminal.finish();
-  expect(performance.now() - startedAt).toBeLessThan(2000);
+  expect(cpuMs() - startedAt).toBeLessThan(2000);
   expect(stdout.text === `a${ends}${"\n".repeat(10_000)}b\n`).toBe(true);
 });
