@@ -26,7 +26,7 @@ const allow: PermissionPolicy = ({ options }) =>
 const reject: PermissionPolicy = (request) => Promise.resolve(rejectAnswer(request, "no"));
 const slowly: PermissionPolicy = (request, signal) =>
   new Promise((resolve) => {
-    setTimeout(() => resolve(allow(request, signal)), 600);
+    setTimeout(() => resolve(allow(request, signal)), 1900);
   });
 /** A policy that looks at each question alone. */
 const onlyOne: PermissionPolicy = (request, signal) => (request.title === "one" ? allow : reject)(request, signal);
@@ -197,13 +197,13 @@ describe("nobody can answer", () => {
   });
 });
 
-test.each<{ from: string; turn: readonly Action[] }>([
+test.concurrent.each<{ from: string; turn: readonly Action[] }>([
   { from: "a call that was announced", turn: asked },
   { from: "a question before anything else", turn: [permission("t1"), waitForAnswer("p1")] },
 ])("a person may take longer than the agent, and its tool, may: $from", async ({ turn }) => {
   const { outcome } = await drive(turns([...turn, chunk("ran"), end()]), {
     permissions: slowly,
-    prompt: { timeouts: { idleMs: 400, firstByteMs: 400, toolMs: 400 } },
+    prompt: { timeouts: { idleMs: 1500, firstByteMs: 1500, toolMs: 1500 } },
   });
   expect(outcome).toMatchObject({ kind: "completed", text: "ran" });
 });

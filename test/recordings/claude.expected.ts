@@ -808,7 +808,7 @@ const ENDED: readonly RecordingRow[] = [
       }),
     ),
     why: "silence after a chunk: our own deadline ends it, the adapter acknowledges the cancel",
-    drive: { timeoutS: 1 },
+    drive: { timeoutS: 3 },
   },
   {
     case: "hang-no-bytes-cancel",

@@ -579,7 +579,7 @@ const ENDED: readonly RecordingRow[] = [
     air: [rejected("timeout", { source: "timeout", replaySafety: "unknown", stopReason: "cancelled" })],
     plain: [rejected("timeout", { source: "timeout", replaySafety: "unknown" })],
     why: "warnings for ever: our own deadline ends it; the plain adapter never answers at all",
-    drive: { timeoutS: 1 },
+    drive: { timeoutS: 3 },
   },
   {
     case: "dns-fail",
