@@ -1,16 +1,11 @@
 /** `ostler sessions`: the conversations that `ostler ask -s` can go on in. */
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import { startError } from "../../acp/death.ts";
-import { plainVerdict } from "../../acp/make-failure.ts";
 import { EXIT } from "../../errors/kinds.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import type { ConversationRecord } from "../../host/conversation-records.ts";
 import { ostlerPaths, shortPath } from "../../host/paths.ts";
 import { forgetRecentSession } from "../../host/recent-sessions.ts";
 import { openStore } from "../../host/store.ts";
-import type { Store } from "../../host/store.ts";
-import { UsageError } from "../../host/usage-error.ts";
+import { ID_CHARS, findSession, readFolder } from "./find-session.ts";
 import { harmlessJson } from "./harmless-json.ts";
 import type { Io } from "./io.ts";
 import { SESSIONS_OPTIONS } from "./options.ts";
@@ -19,8 +14,6 @@ import { parseArguments } from "./parse.ts";
 import { clockTime, shownSession, turnCount } from "./shown-session.ts";
 import { unknownAction } from "./unknown-action.ts";
 
-/** How much of an id the list shows for a session without a name. */
-const ID_CHARS = 8;
 /** Longest word of the list, and longest sentence, in characters. */
 const MAX_CELL_CHARS = 200;
 const MAX_SENTENCE_CHARS = 1000;
@@ -59,36 +52,9 @@ export async function sessions(argv: readonly string[], io: Io): Promise<number>
   return EXIT.completed;
 }
 
-function readFolder(folder: string | undefined, io: Io): string {
-  const cwd = resolve(io.cwd, folder ?? ".");
-  if (folder === undefined || statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
-  throw new UsageError(`Cannot look in ${folder}: there is no such folder`);
-}
-
 /** Enough of an id to tell one from another. */
 function shortId({ id }: ConversationRecord): string {
   return id.slice(0, ID_CHARS);
-}
-
-/** The one of this folder, else the only one of that name; an id or its beginning names any, also one without a name. */
-function findSession(store: Store, word: string, cwd: string, env: NodeJS.ProcessEnv): ConversationRecord {
-  const here = store.find({ name: word, cwd }) ?? store.get(word);
-  if (here !== undefined) return here;
-  const all = store.list();
-  const byId = word.length < ID_CHARS ? [] : all.filter(({ id }) => id.startsWith(word));
-  if (byId.length === 1) return byId[0]!;
-  const elsewhere = all.filter(({ name }) => name === word.trim());
-  const [only, ...others] = elsewhere;
-  if (only !== undefined && others.length === 0) return only;
-  if (only !== undefined) {
-    const folders = elsewhere.map(({ cwd: folder }) => shortPath(folder, env)).join(", ");
-    throw new UsageError(`There are ${elsewhere.length} sessions called "${word}", in ${folders}; say which with -C`);
-  }
-  const title = `There is no session called "${word}"; ostler sessions lists all`;
-  throw startError(
-    { verdict: plainVerdict("session_not_found", "no-stored-session"), source: "spawn", title },
-    undefined,
-  );
 }
 
 function listLines(records: readonly ConversationRecord[], env: NodeJS.ProcessEnv): string[] {
