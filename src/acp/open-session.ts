@@ -17,7 +17,7 @@ import { toStartError } from "./start-error.ts";
 import { requireAskingMode } from "./tool-gate.ts";
 
 export interface OpenSessionOptions {
-  /** Absolute path. */
+  /** Absolute path: the folder that the runtime was started for. */
   readonly cwd: string;
   readonly model?: string;
   readonly mode?: string;

@@ -2,6 +2,8 @@
  * What a process was started with, and whether it can serve another need. Too narrow a comparison costs memory, too wide
  * a one runs a conversation under the settings of another (bridge semantics, section 11).
  */
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
 import { AcpWorkspaceBindingError } from "../errors/runtime-error.ts";
 import { makeFailure, plainVerdict } from "./make-failure.ts";
 import type { Approval, Backend, CommandLine } from "./ports.ts";
@@ -39,7 +41,28 @@ const NAMES_TOLD = 5;
 export function checkBinding(have: RuntimeSpec, need: RuntimeSpec): void {
   const differences = differencesBetween(have, need);
   if (differences.length === 0) return;
-  const title = `${have.backend.label} is running already, but with another ${differences.join(", another ")}`;
+  throw misfit(`${have.backend.label} is running already, but with another ${differences.join(", another ")}`);
+}
+
+/**
+ * Throws {@link AcpWorkspaceBindingError} for a session in another folder than its process: what is allowed is judged by
+ * the folder that the process was started for. A link to the same folder is the same.
+ */
+export function checkFolder(label: string, bound: string, wanted: string): void {
+  if (resolve(bound) === resolve(wanted) || realPathOf(bound) === realPathOf(wanted)) return;
+  throw misfit(`${label} was started for ${bound} and serves no other folder: start another one for ${wanted}`);
+}
+
+function realPathOf(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    // The agent says what is wrong with it.
+    return resolve(folder);
+  }
+}
+
+function misfit(title: string): AcpWorkspaceBindingError {
   const failure = makeFailure({
     verdict: plainVerdict("configuration", "runtime-binding"),
     source: "spawn",
@@ -48,7 +71,7 @@ export function checkBinding(have: RuntimeSpec, need: RuntimeSpec): void {
     replaySafety: "not_sent",
     title,
   });
-  throw new AcpWorkspaceBindingError(failure.title, { failure });
+  return new AcpWorkspaceBindingError(failure.title, { failure });
 }
 
 function differencesBetween(have: RuntimeSpec, need: RuntimeSpec): string[] {

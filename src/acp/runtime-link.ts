@@ -35,7 +35,10 @@ export interface Runtime extends AsyncDisposable {
   readonly noiseLines: number;
   /** Resolves once, when the agent is gone, with why. */
   readonly gone: Promise<RuntimeEnd>;
-  /** Throws an `AcpError` or `AcpRuntimeError` with `failure`. */
+  /**
+   * Throws an `AcpError` or `AcpRuntimeError` with `failure`; an `AcpWorkspaceBindingError` for another folder than the one
+   * that this agent was started for.
+   */
   openSession(options: OpenSessionOptions): Promise<Session>;
   /**
    * Gets back to a session of an earlier process. Throws as `openSession` does; the kind says what to try next:

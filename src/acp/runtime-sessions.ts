@@ -16,6 +16,7 @@ import { setUpResumedSession } from "./resume-session.ts";
 import type { ResumeSessionOptions } from "./resume-session.ts";
 import type { Retired } from "./retired-sessions.ts";
 import type { RuntimeOptions } from "./runtime-options.ts";
+import { checkFolder } from "./runtime-binding.ts";
 import { SessionRouter } from "./session-router.ts";
 import type { OpeningIds } from "./session-router.ts";
 import { AcpSession } from "./session.ts";
@@ -82,10 +83,12 @@ export class RuntimeSessions {
     return listAgentSessions(options, this.#context());
   }
 
-  #open(
+  async #open(
     options: OpenSessionOptions,
     setUp: (context: OpenContext, ids: OpeningIds) => Promise<SessionSetup>,
   ): Promise<Session> {
+    const { backend, cwd } = this.#options;
+    checkFolder(backend.label, cwd, options.cwd);
     return this.router.opening(
       async (ids) => new AcpSession(this.#link(options), await setUp({ ...this.#context(), claim: ids.claim }, ids)),
     );

@@ -45,6 +45,10 @@ const waits: AskQuestion = (_request, signal) =>
   new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve({ action: "accept", content: { colour: "red" } }), { once: true });
   });
+const slowly: AskQuestion = (request, signal) =>
+  new Promise((resolve) => {
+    setTimeout(() => resolve(red(request, signal)), 600);
+  });
 const deny: PermissionPolicy = async () => ({ action: "select", optionId: "r", denied: true });
 
 const questionsIn = (events: readonly TurnEvent[]) =>
@@ -237,10 +241,6 @@ describe("questions that close by themselves", () => {
   });
 
   test("a person may take longer than the agent may", async () => {
-    const slowly: AskQuestion = (request, signal) =>
-      new Promise((resolve) => {
-        setTimeout(() => resolve(red(request, signal)), 600);
-      });
     const { outcome } = await drive(turns([...asked, chunk("ok"), end()]), {
       questions: slowly,
       prompt: { timeouts: { idleMs: 400, firstByteMs: 400 } },

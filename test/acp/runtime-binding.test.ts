@@ -1,9 +1,15 @@
 /** Whether a running agent can serve another need, and how it is said when it cannot. */
+import { mkdtempSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkBinding } from "../../src/acp/runtime-binding.ts";
 import type { RuntimeBinding, RuntimeSpec } from "../../src/acp/runtime-binding.ts";
 import { backendFor } from "../../src/backends/registry.ts";
 import { AcpWorkspaceBindingError } from "../../src/errors/runtime-error.ts";
+import { chunk, end, logOf, turns } from "../fixtures/agents/scenario.ts";
+import { play, rejectionOf, start } from "./drive.ts";
+import type { Started } from "./drive.ts";
 
 const SECRET = "sk-ant-REDACTME0123456789";
 
@@ -76,5 +82,33 @@ describe("a need that does not fit names what differs", () => {
     const error = misfit(spec({ env: { API_KEY: `${SECRET}1` } }), spec({ env: { API_KEY: `${SECRET}2` } }));
     expect(error.message).toContain("API_KEY");
     expect(JSON.stringify([error.message, error.failure, error.cause])).not.toMatch(/REDACTME/);
+  });
+});
+
+describe("a session in another folder than its process", () => {
+  const capable = { agentCapabilities: { loadSession: true } };
+  test.each<{ from: string; open: (agent: Started, cwd: string) => Promise<unknown> }>([
+    { from: "a new one", open: ({ runtime }, cwd) => runtime.openSession({ cwd }) },
+    {
+      from: "one of an earlier process",
+      open: ({ runtime }, cwd) => runtime.resumeSession({ cwd, sessionId: "s9", via: "load" }),
+    },
+  ])("$from is refused before anything is sent", async ({ open }) => {
+    const other = mkdtempSync(join(tmpdir(), "ostler-other-"));
+    await using agent = await start({ initializeResult: capable });
+    const error = await rejectionOf(open(agent, other));
+    expect(error).toBeInstanceOf(AcpWorkspaceBindingError);
+    expect(error).toMatchObject({ failure: { kind: "configuration", retry: "never", rule: "runtime-binding" } });
+    expect(error.message).toContain("serves no other folder");
+    expect(logOf(agent.log).flatMap(({ frame }) => frame?.method ?? [])).toEqual(["initialize"]);
+  });
+
+  test("a link to its folder is its folder", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "ostler-folder-"));
+    const link = join(mkdtempSync(join(tmpdir(), "ostler-link-")), "to");
+    symlinkSync(folder, link);
+    await using agent = await start(turns([chunk("ok"), end()]), { cwd: folder });
+    expect((await play(await agent.runtime.openSession({ cwd: link }))).outcome).toMatchObject({ text: "ok" });
+    expect((await play(await agent.runtime.openSession({ cwd: `${folder}/` }))).outcome).toMatchObject({ text: "ok" });
   });
 });
