@@ -17,6 +17,8 @@ const MAX_SAID_CHARS = 200;
 export interface SteerOptions extends TurnOptions {
   /** What is done with words that no turn can take: `prompt` sends them as a prompt (default), `return` leaves that to the caller. */
   readonly whenIdle?: "prompt" | "return";
+  /** A sentence that the turn which takes them tells its reader, who may be somebody else. */
+  readonly notice?: string;
 }
 
 /** What became of the words. */
@@ -34,14 +36,14 @@ export type SteerResult =
 export async function steer(
   session: AcpSession,
   blocks: readonly PromptBlock[],
-  { whenIdle = "prompt", ...options }: SteerOptions = {},
+  { whenIdle = "prompt", notice, ...options }: SteerOptions = {},
 ): Promise<SteerResult> {
   const { label } = session.link.backend;
   if (!session.link.capabilities.air.steering) {
     throw rejected(`${label} takes no words while it works; wait until its turn is over and send a prompt`);
   }
   requireSession(session, blocks);
-  const answer = await ask(session, blocks);
+  const answer = await ask(session, blocks, notice);
   switch (answer.outcome) {
     case "injected":
     case "startedNewTurn":
@@ -61,7 +63,7 @@ type Answered =
   | Extract<SteerResult, { outcome: "startedNewTurn" }>;
 
 /** Takes the answer as it arrives: frames right behind it belong to the work that it begins. */
-function ask(session: AcpSession, blocks: readonly PromptBlock[]): Promise<Answered> {
+function ask(session: AcpSession, blocks: readonly PromptBlock[], notice?: string): Promise<Answered> {
   const { link, work } = session;
   const settled = work.expect(false);
   const take = (answer: RpcAnswer): Answered => {
@@ -71,6 +73,7 @@ function ask(session: AcpSession, blocks: readonly PromptBlock[]): Promise<Answe
     if (read.outcome === "injected") {
       session.feed.steered(blocks, session.isTaken);
       session.attempt?.answer.steered();
+      if (notice !== undefined) session.attempt?.notice(notice);
     }
     return read;
   };

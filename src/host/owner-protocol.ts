@@ -1,11 +1,12 @@
 /**
  * What is spoken on the socket of an owner: JSON-RPC 2.0, one object a line, requests only. Methods: `ping`, `wait`,
- * `cancel` {conversation}, `backends/resume` {backend}; later commands add theirs with `OwnerServer.handle`.
+ * `cancel` {conversation}, `backends/resume` {backend}, and those of `owner-work.ts`; later commands add theirs with
+ * `OwnerServer.handle`.
  */
 import { StringDecoder } from "node:string_decoder";
 import type { Socket } from "node:net";
 
-/** Longest line either side reads. Prompts do not travel here yet; names, ids and answers do. */
+/** Longest line either side reads: names, ids, answers, and a person's words for work that runs. */
 export const MAX_LINE_CHARS = 1024 * 1024;
 
 /** What may wait for the other side to read it. */

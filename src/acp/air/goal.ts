@@ -30,9 +30,13 @@ export function isGoalAction(word: string): word is GoalAction {
 }
 
 /** The snapshot of an update: null = the goal was cleared, undefined = none that this version can read. */
-export function readGoal(update: Frame): Goal | null | undefined {
+export function readGoalUpdate(update: Frame): Goal | null | undefined {
   const value = readAirField(update["_meta"], "goal");
-  if (value === null) return null;
+  return value === null ? null : readGoal(value);
+}
+
+/** A goal; undefined for what is none, or has a status that this version does not know. */
+export function readGoal(value: unknown): Goal | undefined {
   if (!isObject(value)) return undefined;
   const objective = str(value["objective"])?.slice(0, MAX_TEXT_CHARS);
   const status = STATUSES.find((known) => known === value["status"]);
@@ -62,7 +66,7 @@ export class GoalState {
 
   /** Takes a `session_info_update` in; an event when it holds a snapshot. */
   apply(update: Frame): TurnEventBody[] {
-    const goal = readGoal(update);
+    const goal = readGoalUpdate(update);
     if (goal === undefined) return [];
     this.current = goal;
     return [{ type: "goal", goal }];
