@@ -181,7 +181,7 @@ describe("what cannot be started, and why", () => {
   test.concurrent("the exit is told at once, not after the handshake's time", async () => {
     const startedAt = performance.now();
     await rejectionOf(start(MISBEHAVING.diesOnInitialize, { timeouts: { handshakeMs: 60_000 } }));
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
   test.concurrent("a silent agent has the handshake's time, and is ended", async () => {
@@ -200,7 +200,7 @@ describe("what cannot be started, and why", () => {
     const startedAt = performance.now();
     const error = await rejectionOf(start(works, { command: NOT_ACP, timeouts: { handshakeMs: 60_000 } }));
     expect(recordOf(error)).toMatchObject({ kind: "protocol", source: "framing" });
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
   test.concurrent.each<{ from: string; command: CommandLine; title: RegExp }>([

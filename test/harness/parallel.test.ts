@@ -8,13 +8,20 @@ import { playClaude } from "./play.ts";
 import { promised } from "./promise.ts";
 import { completed } from "./scenario.ts";
 
-test("two asks that share the harness's settings and Ostler's state each get their own answer", async () => {
+test("two asks that share the harness's settings and Ostler's state, in the middle of their answers at once, each get their own", async () => {
   const shared = mkdtempSync(join(tmpdir(), "ostler-shared-"));
   const env = { XDG_STATE_HOME: join(shared, "state"), CLAUDE_CONFIG_DIR: join(shared, "claude") };
+  const answering = new Set<string>();
+  const both = Promise.withResolvers<void>();
   const scenarios = ["first", "second"].map((name) => ({
     name,
     service: [heldText(`The ${name} `, "answer.")] as const,
     env,
+    untilRelease: () => {
+      answering.add(name);
+      if (answering.size === 2) both.resolve();
+      return both.promise;
+    },
     expect: completed(`The ${name} answer.`),
   }));
   try {

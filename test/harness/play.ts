@@ -76,7 +76,7 @@ async function play<Step>(
     const turnArrived = service?.untilTurn(1) ?? Promise.resolve();
     const run = await runAsk(home, env, [...askArguments(harness, scenario), ...files, PROMPT], {
       strike: scenario.interrupt && { ...scenario.interrupt, harness, turnArrived },
-      onAnswer: () => service?.release(),
+      onAnswer: () => void Promise.resolve(scenario.untilRelease?.()).then(() => service?.release()),
     });
     onTestFailed(() => console.error(`--- stdout\n${shortened(run.stdout)}\n--- stderr\n${shortened(run.stderr)}`));
     return { ...observe(scenario, run, service, home), outbound: guard.attempts };

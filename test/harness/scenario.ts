@@ -19,6 +19,8 @@ export interface Scenario<Step> {
   /** Last changes to the scenario's files; returns more arguments, where they name such a file. */
   readonly prepare?: (home: ScenarioHome, serviceUrl: string) => readonly string[];
   readonly interrupt?: Interruption;
+  /** Awaited when more of the answer is shown, before the service goes on with what it holds back. */
+  readonly untilRelease?: () => Promise<void>;
   readonly expect: Expected;
 }
 
