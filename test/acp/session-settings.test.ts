@@ -30,6 +30,21 @@ function claudeOptions({ model = "opus", mode = "default", efforts = ["low", "me
   ];
 }
 
+const sessionEvent = (fields: object): Partial<TurnEvent> => expect.objectContaining({ type: "session", ...fields });
+
+const setTo = (configOptions: Json): readonly Action[] => [reply({ configOptions })];
+
+/** The events of one turn that are about the session, after the first. */
+async function news(newResult: { readonly [key: string]: Json }, actions: readonly Action[], model?: string) {
+  const turn = [...actions, chunk("Done"), end()];
+  await using agent = await start({ newResult, on: { "session/prompt": [turn] } });
+  const session = await agent.open(model === undefined ? {} : { model });
+  const { events } = await play(session);
+  const about = events.filter(({ type }) => type === "session" || type === "mode");
+  return { first: about[0], news: about.slice(1), session };
+}
+const changed = (configOptions: Json): Action => update({ sessionUpdate: "config_option_update", configOptions });
+
 const MODES: Json = {
   currentModeId: "default",
   availableModes: [
@@ -164,8 +179,6 @@ describe("a setting that is not offered is refused before it is sent", () => {
 });
 
 describe("settings that hang together", () => {
-  const setTo = (configOptions: Json): readonly Action[] => [reply({ configOptions })];
-
   test("another model brings its own options, and those count", async () => {
     const answer = setTo(claudeOptions({ model: "sonnet", efforts: ["low", "max"] }));
     await using agent = await start({
@@ -196,18 +209,6 @@ describe("settings that hang together", () => {
 });
 
 describe("what the agent changes by itself is told once", () => {
-  /** The events of one turn that are about the session, after the first. */
-  async function news(newResult: { readonly [key: string]: Json }, actions: readonly Action[], model?: string) {
-    const turn = [...actions, chunk("Done"), end()];
-    await using agent = await start({ newResult, on: { "session/prompt": [turn] } });
-    const session = await agent.open(model === undefined ? {} : { model });
-    const { events } = await play(session);
-    const about = events.filter(({ type }) => type === "session" || type === "mode");
-    return { first: about[0], news: about.slice(1), session };
-  }
-  const changed = (configOptions: Json): Action => update({ sessionUpdate: "config_option_update", configOptions });
-  const sessionEvent = (fields: object): Partial<TurnEvent> => expect.objectContaining({ type: "session", ...fields });
-
   test.concurrent.each<{
     from: string;
     newResult?: { readonly [key: string]: Json };
