@@ -23,7 +23,7 @@ export interface PlanEntry {
 
 /** A plan as a text: proposed by a tool call that asks whether to carry it out. */
 export interface PlanDocument {
-  /** Markdown; null when the file that holds it could not be read, see `problem`. */
+  /** Markdown; null when the file that holds it was not read: `problem` says why, without one nobody tried (a replay). */
   readonly text: string | null;
   /** Absolute path of the file that holds the plan (AIR `planFile`). */
   readonly path?: string;

@@ -11,8 +11,10 @@ import {
   requireGate,
   signedIn,
 } from "./open-session.ts";
+import type { AgentCapabilities } from "./negotiate.ts";
 import type { OpenContext, OpenSessionOptions } from "./open-session.ts";
 import { GoalState } from "./air/goal.ts";
+import { namePlanFile } from "./air/plan-file.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import type { Backend } from "./ports.ts";
@@ -67,7 +69,7 @@ async function reopenAndSet(
   const params = { sessionId, ...openParams(options, Object.keys(meta).length === 0 ? undefined : meta) };
   let replayedFrames = 0;
   const { onEvent } = options;
-  const tell = onEvent === undefined ? undefined : tellReplay(backend, onEvent);
+  const tell = onEvent === undefined ? undefined : tellReplay(backend, capabilities, onEvent);
   const goal = new GoalState();
   const onFrame: ReplayListener = (frame) => {
     replayedFrames += 1;
@@ -114,8 +116,9 @@ function reopen(request: Reopening, context: OpenContext, watch: WatchReplay): P
 }
 
 /** What the agent repeats, as events that say so; a reader of its own, because nothing of it is evidence for what comes. */
-function tellReplay(backend: Backend, onEvent: SessionListener): ReplayListener {
+function tellReplay(backend: Backend, { air }: AgentCapabilities, onEvent: SessionListener): ReplayListener {
   const reader = new UpdateReader(backend, { profile: backend.profile, advertisedModels: [] });
+  if (air.capabilities.has("planFile")) reader.plans.readFile = namePlanFile;
   return ({ update }) => {
     const events = isObject(update) ? reader.readAll(update) : [];
     for (const event of events) onEvent({ turnId: null, replayed: true, event });

@@ -32,6 +32,7 @@ const STARTS_WORK: ReadonlySet<unknown> = new Set([
   "tool_call",
   "tool_call_update",
   "plan",
+  "plan_update",
 ]);
 
 /** The task that stands for work the agent does by itself (recording claude-agent-acp 0.101.0 bash-background). */

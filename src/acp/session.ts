@@ -18,6 +18,7 @@ import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
 import type { AdvertisedModes, ExtensionReading } from "./ports.ts";
 import { SessionDesk } from "./session-desk.ts";
+import { readPlanFile } from "./read-plan-file.ts";
 import { SessionFeed } from "./session-feed.ts";
 import type { SessionListener } from "./session-feed.ts";
 import { setGoal } from "./session-goal.ts";
@@ -72,6 +73,7 @@ export class AcpSession implements Session {
     this.feed = new SessionFeed({ backend: link.backend, context: this.context, log: link.log, onEvent: link.onEvent });
     this.feed.reader.now.begin(openedSession(link, setup));
     this.feed.reader.goal.current = setup.goal;
+    if (link.capabilities.air.capabilities.has("planFile")) this.feed.reader.plans.readFile = readPlanFile;
     this.desk = new SessionDesk(this);
     this.work = new OutsideWork(this);
   }

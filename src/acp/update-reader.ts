@@ -6,6 +6,7 @@ import type { ClassifyContext } from "../errors/verdict.ts";
 import { AsyncTasks } from "./air/async-tasks.ts";
 import { ChangeReports } from "./air/change-report.ts";
 import { GoalState } from "./air/goal.ts";
+import { PlanDocuments } from "./air/plan-file.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import { Subagents, readParentCall, toSubagent } from "./air/subagents.ts";
 import type { SessionEventBody, TurnEventBody } from "./events.ts";
@@ -21,6 +22,7 @@ export class UpdateReader {
   readonly tools = new ToolCalls();
   readonly goal = new GoalState();
   readonly changes = new ChangeReports();
+  readonly plans = new PlanDocuments();
   readonly now = new SessionNow();
   readonly tasks: AsyncTasks;
   readonly #subagents = new Subagents();
@@ -34,6 +36,7 @@ export class UpdateReader {
     this.#context = context;
     this.#isChild = parent !== undefined;
     this.tasks = parent?.tasks ?? new AsyncTasks();
+    this.plans.readFile = parent?.plans.readFile;
   }
 
   /** What an update tells a person; nothing for text, thoughts and failure records, which a running attempt judges. */
@@ -41,9 +44,12 @@ export class UpdateReader {
     switch (update["sessionUpdate"]) {
       case "tool_call":
       case "tool_call_update":
-        return this.tools.apply(update);
+        return this.#readOwnCall(update);
       case "plan":
         return [{ type: "plan", entries: readPlan(update) }];
+      case "plan_update":
+      case "plan_removed":
+        return this.plans.ofPlan(update);
       case "usage_update":
         return [readUsageUpdate(update)];
       case "available_commands_update":
@@ -103,6 +109,13 @@ export class UpdateReader {
       default:
         return this.read(update);
     }
+  }
+
+  /** A call, and the plan that it proposes. */
+  #readOwnCall(update: Frame): TurnEventBody[] {
+    const events = this.tools.apply(update);
+    const kind = this.tools.get(str(update["toolCallId"]) ?? "")?.kind;
+    return [...events, ...this.plans.ofCall(kind, update)];
   }
 
   #readRecord(meta: unknown): TurnEventBody[] {
