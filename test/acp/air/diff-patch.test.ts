@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { readDiffBlocks } from "../../../src/acp/diff-blocks.ts";
 import type { FileChange } from "../../../src/acp/events.ts";
+import { cpuMs } from "../../cpu-time.ts";
 
 const UNREADABLE = { form: "unavailable", why: "The agent sent a patch that cannot be read" };
 const OTHER_FILE = { form: "unavailable", why: "The agent sent a patch of another file" };
@@ -284,7 +285,7 @@ test("four MiB of a patch cost linear time", () => {
   const text = lines("diff --git a/w/a.txt b/w/a.txt", "--- a/w/a.txt", "+++ b/w/a.txt", "@@ -0,0 +1,900000 @@").concat(
     "+x\n".repeat(900_000),
   );
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   expect(readDiffBlocks([block("/w/a.txt", payload(text))]).diffs).toMatchObject([{ change: { addedLines: 900_000 } }]);
-  expect(performance.now() - startedAt).toBeLessThan(5000);
+  expect(cpuMs() - startedAt).toBeLessThan(5000);
 });
