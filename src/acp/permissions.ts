@@ -1,6 +1,7 @@
 /** Permission questions: read leniently, and answered with the exact option that was offered. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import { compareDiffs, readDiffBlocks } from "./diff-blocks.ts";
+import { orderOptions, readPermissionHints } from "./air/permission-hints.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import { readMcpServer } from "./mcp-identity.ts";
@@ -16,18 +17,18 @@ export function readPermissionRequest(sessionId: string, params: Frame, tools: T
   const toolCallId = str(inline["toolCallId"]) ?? "";
   const call = tools.get(toolCallId);
   const options = Array.isArray(params["options"]) ? params["options"].filter(isObject).flatMap(readOption) : [];
-  const air = readAirPermission(params["_meta"]);
+  const hints = readPermissionHints(params["_meta"]);
   return {
     sessionId,
     toolCallId,
-    title: air.title ?? str(inline["title"]) ?? call?.title ?? "",
-    ...(air.description === undefined ? {} : { description: air.description }),
+    title: str(inline["title"]) ?? call?.title ?? "",
+    ...hints,
     ...(call === undefined ? {} : { rawInput: call.rawInput }),
     ...(call?.evidence.isAnnounced === true && { kind: call.kind }),
     ...(call?.mcpServer === undefined ? {} : { mcpServer: call.mcpServer }),
     paths: call === undefined ? [] : pathsOf(call),
     ...readClaim(inline, call, tools),
-    options,
+    options: orderOptions(options, hints),
     isQuestion: isQuestion(options),
   };
 }
@@ -97,17 +98,6 @@ function isQuestion(options: readonly PermissionOption[]): boolean {
 }
 
 const ANSWER_ID = /.-option-\d+$/;
-
-function readAirPermission(meta: unknown): {
-  readonly title: string | undefined;
-  readonly description: string | undefined;
-} {
-  const jetbrains = isObject(meta) ? meta["jetbrains"] : undefined;
-  const air = isObject(jetbrains) ? jetbrains["air"] : undefined;
-  const permission = isObject(air) ? air["permission"] : undefined;
-  if (!isObject(permission)) return { title: undefined, description: undefined };
-  return { title: str(permission["title"]), description: str(permission["description"]) };
-}
 
 /** The audit record of one question: what was asked and what went back (case C17). */
 export function logPermission(log: LogSink | undefined, request: PermissionRequest, answer: PermissionAnswer): void {

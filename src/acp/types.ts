@@ -49,7 +49,10 @@ export interface PermissionRequest {
   };
   /** The MCP server of the tool, from the tool-call frame; empty when it is an MCP tool and its server is not certain. */
   readonly mcpServer?: string;
+  /** The options in the order to show them, with their exact ids. */
   readonly options: readonly PermissionOption[];
+  /** The agent warns: whatever is not an explicit yes, a stray key above all, must not approve. */
+  readonly defaultToNo?: true;
   /** The request asks a question instead of permission (kiro V3): never answered automatically. */
   readonly isQuestion: boolean;
 }

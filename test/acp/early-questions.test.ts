@@ -13,6 +13,8 @@ const rejected = { outcome: { outcome: "selected", optionId: "r" } };
 const titles = (events: readonly TurnEvent[]) =>
   events.flatMap((event) => (event.type === "permission" ? [event.request.title] : []));
 
+const asksOf = (id: string, sessionId: string): Action => permission("t1", { id, sessionId, title: `of ${sessionId}` });
+
 /** An agent that asks before it answers the request that opens its session. */
 const asksFirst = (method: string, questions: readonly Action[], last: Action = { default: true }): Scenario => ({
   initializeResult: { agentCapabilities: { loadSession: true } },
@@ -77,13 +79,12 @@ describe("a permission asked while a session opens", () => {
   });
 
   test("of two sessions that open at once each is told its own", async () => {
-    const both = (id: string, sessionId: string) => [permission("t1", { id, sessionId, title: `of ${sessionId}` })];
     await using agent = await start(
       {
         on: {
           "session/new": [
-            [...both("p1", "s1"), waitForAnswer("p1"), { untilFile: "go" }, reply({ sessionId: "s1" })],
-            [...both("p2", "s2"), waitForAnswer("p2"), { untilFile: "go" }, reply({ sessionId: "s2" })],
+            [asksOf("p1", "s1"), waitForAnswer("p1"), { untilFile: "go" }, reply({ sessionId: "s1" })],
+            [asksOf("p2", "s2"), waitForAnswer("p2"), { untilFile: "go" }, reply({ sessionId: "s2" })],
           ],
           "session/prompt": [[chunk("ok"), end()]],
         },

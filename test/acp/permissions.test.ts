@@ -271,7 +271,9 @@ describe("how a request is read", () => {
       from: "the words of AIR's own block",
       params: {
         toolCall: { toolCallId: "t1", title: "raw" },
-        _meta: { jetbrains: { air: { permission: { title: "Run tests?", description: "In /w" } } } },
+        _meta: {
+          jetbrains: { air: { version: 1, permission: { version: 1, title: "Run tests?", description: "In /w" } } },
+        },
       },
       expected: { title: "Run tests?", description: "In /w" },
     },
