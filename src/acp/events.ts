@@ -13,7 +13,7 @@ export type ToolContent =
   | { readonly type: "text"; readonly text: string }
   /** `image`, `audio`, `resource` or `resource_link`: named, not carried. */
   | { readonly type: "media"; readonly media: string; readonly uri?: string }
-  /** A change stands here, told by a `diff` event; several of one path are fragments of it, in order. */
+  /** The change of this file, which a `diff` event tells. */
   | { readonly type: "diff"; readonly path: string };
 
 export interface PlanEntry {
@@ -123,7 +123,11 @@ export type SubagentState = "running" | "completed" | "failed" | "cancelled";
  * One thing that happened in a turn. `late: true` marks a frame that arrived after the result: it belongs to the turn
  * and is not part of its text. Adjacent text of one message may be joined into one event.
  */
-export type TurnEvent = TurnEventBody & { readonly late?: true };
+export type TurnEvent = TurnEventBody & {
+  readonly late?: true;
+  /** Of work that no prompt started (a goal), in a stream where turns stand as well. */
+  readonly outsidePrompt?: true;
+};
 
 export type TurnEventBody =
   /** The session, at the start of a turn and again when the agent changed its model or mode. */
@@ -167,16 +171,10 @@ export type TurnEventBody =
       readonly notRun?: string;
     }
   /**
-   * A change of one file, or the `part`th fragment of one (default 0): replaces what the same call said of the same path
-   * and part before. The `content` of the call names the changes that still stand.
+   * A change of one file; replaces what the same call said of the same path before. The `content` of the call names the
+   * changes that still stand.
    */
-  | {
-      readonly type: "diff";
-      readonly toolCallId: string;
-      readonly path: string;
-      readonly part?: number;
-      readonly change: FileChange;
-    }
+  | { readonly type: "diff"; readonly toolCallId: string; readonly path: string; readonly change: FileChange }
   /** More output of a command, ANSI codes included, or more progress of an MCP tool. */
   | { readonly type: "terminal"; readonly toolCallId: string; readonly data: string }
   | { readonly type: "plan"; readonly entries: readonly PlanEntry[] }

@@ -7,7 +7,7 @@ import { isObject } from "./frames.ts";
 import { readMcpServer } from "./mcp-identity.ts";
 import { str } from "./normalize.ts";
 import type { LogSink } from "./ports.ts";
-import { readPaths } from "./tool-calls.ts";
+import { readPaths } from "./tool-merge.ts";
 import type { ToolCall, ToolCalls } from "./tool-calls.ts";
 import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
 

@@ -6,10 +6,10 @@
 import { readDiffBlocks } from "./diff-blocks.ts";
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import { readMcpServer } from "./mcp-identity.ts";
 import { KeptDiffs } from "./kept-diffs.ts";
-import { num, str } from "./normalize.ts";
-import type { ToolStatus, TurnEventBody } from "./events.ts";
+import { mergeToolUpdate, readBeatOf, readToolOutput } from "./tool-merge.ts";
+import type { ToolFacts } from "./tool-merge.ts";
+import type { TurnEventBody } from "./events.ts";
 
 /** Finished calls kept as evidence and for late updates. */
 const MAX_CALLS = 1000;
@@ -19,17 +19,7 @@ const MAX_RUNNING = 1000;
 const MAX_DIFF_PATHS = 1000;
 
 /** A tool call as far as it is known. */
-export interface ToolCall {
-  readonly toolCallId: string;
-  title: string;
-  kind: string;
-  status: ToolStatus;
-  paths: readonly string[];
-  rawInput?: unknown;
-  rawOutput?: unknown;
-  exitCode?: number;
-  /** The server of an MCP tool; empty when the frame says that it is one, and not for certain of which. */
-  mcpServer?: string;
+export interface ToolCall extends ToolFacts {
   readonly evidence: CallEvidence;
 }
 
@@ -40,17 +30,6 @@ interface CallEvidence {
   /** The paths of every diff so far, the codex adapter's only place for them ("Editing files"). */
   readonly diffPaths: Set<string>;
 }
-
-const STATUS: ReadonlyMap<string, ToolStatus> = new Map([
-  ["pending", "pending"],
-  ["in_progress", "in_progress"],
-  ["completed", "completed"],
-  ["failed", "failed"],
-  // kiro's words for a call that will not run or was stopped.
-  ["cancelled", "failed"],
-  ["canceled", "failed"],
-  ["refused", "failed"],
-]);
 
 export class ToolCalls {
   /** Of the calls in flight, for permission questions. */
@@ -74,29 +53,41 @@ export class ToolCalls {
     return this.#running.size;
   }
 
-  /** A turn ended: what it left open is no longer waited for. */
+  /** A turn ended: what it left open is no longer waited for, and what its calls showed was told. */
   forgetRunning(): void {
     for (const id of this.#running) this.#ended.add(id);
     this.#running.clear();
+    for (const call of this.#calls.values()) {
+      delete call.content;
+      delete call.rawOutput;
+    }
   }
 
   /** Takes in a `tool_call` or `tool_call_update`; the events that a person should see. */
   apply(update: Frame): TurnEventBody[] {
     const id = update["toolCallId"];
     if (typeof id !== "string") return [];
-    const call = this.#calls.get(id) ?? this.#create(id);
-    merge(call, update);
+    // A call that is announced again is a new one: an agent may count its calls anew in every turn.
+    const known = update["sessionUpdate"] === "tool_call" && this.#ended.has(id) ? undefined : this.#calls.get(id);
+    const beatOf = known === undefined ? this.#calls.get(readBeatOf(update) ?? "") : undefined;
+    if (beatOf !== undefined) return [toEvent(beatOf)];
+    const call = known ?? this.#create(id);
+    const { evidence } = call;
+    mergeToolUpdate(call, update);
+    // The protocol says that a `tool_call` without a kind is "other"; an update without one says nothing.
+    evidence.isAnnounced ||=
+      typeof update["kind"] === "string" || (update["sessionUpdate"] === "tool_call" && update["kind"] == null);
     const isRunning = call.status === "pending" || call.status === "in_progress";
     (isRunning ? this.#ended : this.#running).delete(id);
     (isRunning ? this.#running : this.#ended).add(id);
-    const { evidence, ...shown } = call;
     const { diffs, paths } = readDiffBlocks(update["content"]);
     for (const path of paths) if (evidence.diffPaths.size <= MAX_DIFF_PATHS) evidence.diffPaths.add(path);
     if (isRunning) this.diffs.add(id, diffs);
     else this.diffs.forget(id);
-    const events: TurnEventBody[] = [{ type: "tool", ...shown }];
+    const events: TurnEventBody[] = [toEvent(call)];
     for (const diff of diffs) events.push({ type: "diff", toolCallId: id, ...diff });
-    addTerminalOutput(events, id, update["_meta"]);
+    const data = readToolOutput(update["_meta"]);
+    if (data !== "") events.push({ type: "terminal", toolCallId: id, data });
     return events;
   }
 
@@ -117,44 +108,11 @@ export class ToolCalls {
   }
 }
 
-function merge(call: ToolCall, update: Frame): void {
-  if (typeof update["title"] === "string") call.title = update["title"];
-  if (typeof update["kind"] === "string") call.kind = update["kind"];
-  // The protocol says that a `tool_call` without a kind is "other"; an update without one says nothing.
-  call.evidence.isAnnounced ||=
-    typeof update["kind"] === "string" || (update["sessionUpdate"] === "tool_call" && update["kind"] == null);
-  const status = typeof update["status"] === "string" ? STATUS.get(update["status"]) : undefined;
-  if (status !== undefined) call.status = status;
-  call.paths = readPaths(update["locations"]) ?? call.paths;
-  if (update["rawInput"] !== undefined) call.rawInput = update["rawInput"];
-  if (update["rawOutput"] !== undefined) call.rawOutput = update["rawOutput"];
-  const mcpServer = readMcpServer(update);
-  if (mcpServer !== undefined) call.mcpServer = mcpServer;
-  const exitCode = readExitCode(update);
-  if (exitCode !== undefined) call.exitCode = exitCode;
+/** An input that is still to come is told as an empty one to a client that is not AIR. */
+function toEvent({ evidence: _, rawInput, ...shown }: ToolCall): TurnEventBody {
+  return { type: "tool", ...shown, ...(rawInput !== undefined && !isEmpty(rawInput) && { rawInput }) };
 }
 
-/** Only structured fields: `_meta.terminal_exit.exit_code`, `rawOutput.exit_code` (codex), `rawOutput.exitCode` (kiro V3). */
-function readExitCode(update: Frame): number | undefined {
-  const exit = field(update["_meta"], "terminal_exit");
-  const output = update["rawOutput"];
-  return num(field(exit, "exit_code")) ?? num(field(output, "exit_code")) ?? num(field(output, "exitCode"));
-}
-
-/** The paths of `locations`; undefined when there is no such list. */
-export function readPaths(locations: unknown): string[] | undefined {
-  return Array.isArray(locations) ? locations.map(pathOf).filter((path) => path !== undefined) : undefined;
-}
-
-function pathOf(location: unknown): string | undefined {
-  return str(field(location, "path"));
-}
-
-function field(value: unknown, key: string): unknown {
-  return isObject(value) ? value[key] : undefined;
-}
-
-function addTerminalOutput(events: TurnEventBody[], toolCallId: string, meta: unknown): void {
-  const data = str(field(field(meta, "terminal_output_delta") ?? field(meta, "terminal_output"), "data")) ?? "";
-  if (data !== "") events.push({ type: "terminal", toolCallId, data });
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }

@@ -29,6 +29,7 @@ const NO_STATE: SessionState = Object.freeze({
   agent: null,
   model: null,
   mode: null,
+  isWorking: false,
   turnId: null,
   commands: [],
   goal: null,
@@ -39,7 +40,7 @@ const NO_STATE: SessionState = Object.freeze({
 
 /** A session of which nothing is known yet. */
 export function emptyTranscript(limits: TranscriptLimits = SESSION_LIMITS): Transcript {
-  const book = { nextSeq: 0, size: 0, section: 0, index: new EntryIndex(), holders: [], limits };
+  const book = { nextSeq: 0, size: 0, section: 0, isLive: false, index: new EntryIndex(), holders: [], limits };
   return { entries: EntryList.empty, earlier: 0, state: NO_STATE, book };
 }
 
@@ -72,10 +73,12 @@ export function addEntry(
   };
   const entry = { ...place, ...content };
   const entries = transcript.entries.append(entry);
+  const index = book.index.with(entry, entries);
+  const isLive = book.isLive || replayed !== true;
   return trimmed({
     ...transcript,
     entries,
-    book: { ...book, nextSeq: book.nextSeq + 1, size: book.size + size, index: book.index.with(entry, entries) },
+    book: { ...book, nextSeq: book.nextSeq + 1, size: book.size + size, isLive, index },
   });
 }
 
@@ -86,26 +89,30 @@ export function replaceEntry(transcript: Transcript, before: TranscriptEntry, af
   return trimmed({ ...transcript, entries, book: { ...book, size: book.size + after.size - before.size } });
 }
 
-/** What an entry says is replaced by something newer; it stays where it is. With `key` null nothing finds it any more. */
+/** What an entry says is replaced by something newer; it stays where it is. */
 export function updateEntry(
   transcript: Transcript,
   entry: TranscriptEntry,
   source: EventSource,
   content: EntryContent,
   chars: number,
-  key: string | null = entry.key ?? null,
 ): Transcript {
-  const { seq, turnId, replayed } = entry;
+  const { seq, turnId, replayed, key } = entry;
   const late = source.late ?? entry.late;
   const place: EntryPlace = {
     seq,
     turnId,
     ...(late && { late }),
     ...(replayed && { replayed }),
-    ...(key !== null && { key }),
+    ...(key !== undefined && { key }),
     size: ENTRY_CHARS + chars,
   };
   return replaceEntry(transcript, entry, { ...content, ...place });
+}
+
+/** Nothing that is told from now on is about this entry. */
+export function closeEntry(transcript: Transcript, entry: TranscriptEntry): Transcript {
+  return replaceEntry(transcript, entry, { ...entry, key: undefined });
 }
 
 /** Updates the entry of that key, or adds it. */

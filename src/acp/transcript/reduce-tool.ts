@@ -1,10 +1,10 @@
 /** Tool calls: what each showed, changed and printed, under the call that it was made for. Pure. */
-import type { ToolContent, TurnEventBody } from "../events.ts";
+import type { FileDiff, ToolContent, TurnEventBody } from "../events.ts";
 import { MAX_TERMINAL_CHARS, MAX_VALUE_CHARS, NO_TEXT, addText, boundValue, cutBack, sizeOf } from "./bounded.ts";
 import { changeAnywhere, withWork, workOf } from "./nested.ts";
-import { SUBAGENT_LIMITS, addEntry, emptyTranscript, findEntry, updateEntry } from "./placement.ts";
+import { SUBAGENT_LIMITS, addEntry, closeEntry, emptyTranscript, findEntry, updateEntry } from "./placement.ts";
 import type { EventSource } from "./placement.ts";
-import type { ToolChange, ToolEntry, Transcript } from "./transcript.ts";
+import type { ToolEntry, Transcript } from "./transcript.ts";
 
 type ToolEvent = Extract<TurnEventBody, { readonly type: "tool" | "diff" | "terminal" }>;
 type Told<Type extends ToolEvent["type"]> = Extract<ToolEvent, { readonly type: Type }>;
@@ -30,6 +30,16 @@ export function reduceTool(transcript: Transcript, source: EventSource, event: T
   const { parentToolCallId } = event;
   const below = parentToolCallId === undefined ? undefined : addBelow(transcript, source, event, parentToolCallId);
   return below ?? add(transcript, source, event);
+}
+
+/**
+ * An agent may count its calls anew in every turn: what another turn tells of a call, and not late, is told of another
+ * call. Only of the session itself: a subagent goes on while the turns of its parent change.
+ */
+export function beginCallAnew(transcript: Transcript, source: EventSource, toolCallId: string): Transcript {
+  const known = findEntry(transcript, toolKey(toolCallId));
+  if (known === undefined || source.late === true || known.turnId === source.turnId) return transcript;
+  return closeEntry(transcript, known);
 }
 
 export function toolKey(toolCallId: string): string {
@@ -81,19 +91,18 @@ function merged({ changes, ...before }: ToolEntry, event: Told<"tool">): ToolEnt
 }
 
 /** A content replaces the one before it as a whole: a change that it does not name any more is taken back. */
-function stillShown(changes: readonly ToolChange[], content: readonly ToolContent[]): readonly ToolChange[] {
+function stillShown(changes: readonly FileDiff[], content: readonly ToolContent[]): readonly FileDiff[] {
   if (changes.length === 0) return changes;
-  const parts = new Map<string, number>();
-  for (const block of content) if (block.type === "diff") parts.set(block.path, (parts.get(block.path) ?? 0) + 1);
-  return changes.filter(({ path, part }) => part < (parts.get(path) ?? 0));
+  const shown = new Set(content.map((block) => (block.type === "diff" ? block.path : "")));
+  return changes.filter(({ path }) => shown.has(path));
 }
 
-function withChange(changes: readonly ToolChange[], { path, part = 0, change }: Told<"diff">): readonly ToolChange[] {
-  const at = changes.findIndex((known) => known.path === path && known.part === part);
+function withChange(changes: readonly FileDiff[], { path, change }: FileDiff): readonly FileDiff[] {
+  const at = changes.findIndex((known) => known.path === path);
   if (at < 0 && changes.length >= MAX_PATHS) return changes;
   const others = at < 0 ? changes : changes.toSpliced(at, 1);
   const isTooLarge = sizeOf(others) + sizeOf(change) > MAX_CHANGE_CHARS;
-  const told: ToolChange = { path, part, change: isTooLarge ? TOO_LARGE : change };
+  const told = { path, change: isTooLarge ? TOO_LARGE : change };
   return at < 0 ? [...changes, told] : changes.with(at, told);
 }
 

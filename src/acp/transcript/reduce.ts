@@ -6,25 +6,40 @@ import type { Failure } from "../../errors/failure.ts";
 import type { SessionEvent, TurnEventBody } from "../events.ts";
 import type { PermissionRequest, TurnOutcome } from "../types.ts";
 import { MAX_TEXT_CHARS, NO_TEXT, addText, boundValue, sizeOf } from "./bounded.ts";
-import { addEntry, findEntry, putEntry, removeEntry, replaceEntry, updateEntry, withState } from "./placement.ts";
+import {
+  addEntry,
+  closeEntry,
+  findEntry,
+  putEntry,
+  removeEntry,
+  replaceEntry,
+  updateEntry,
+  withState,
+} from "./placement.ts";
 import type { EntryContent, EventSource } from "./placement.ts";
 import { addUsage, reduceState } from "./reduce-state.ts";
 import { reduceSubagent } from "./reduce-subagent.ts";
-import { reduceTool } from "./reduce-tool.ts";
+import { beginCallAnew, reduceTool } from "./reduce-tool.ts";
 import type { TextEntry, Transcript, TurnEnd } from "./transcript.ts";
+
+/** News that nothing is said twice by. */
+const STATE: ReadonlySet<string> = new Set(["session", "mode", "commands", "goal", "usage"]);
 
 /**
  * The transcript after one more event. What comes again unchanged changes nothing; what is not known is left out; never
  * throws for an event of these types.
  */
 export function reduceTranscript(transcript: Transcript, { event, ...source }: SessionEvent): Transcript {
+  if (source.replayed === true && transcript.book.isLive && !STATE.has(event.type)) return transcript;
   switch (event.type) {
     case "user":
       return addWords(nextSection(transcript), source, "user", event);
     case "turn":
       return event.state === "started"
-        ? withState(nextSection(transcript), { turnId: source.turnId })
+        ? withState(nextSection(transcript), { isWorking: true, turnId: source.turnId })
         : endTurn(transcript, source, event.outcome);
+    case "tool":
+      return reduceTool(beginCallAnew(transcript, source, event.toolCallId), source, event);
     default:
       return reduceBody(transcript, source, event);
   }
@@ -35,7 +50,7 @@ function reduceBody(transcript: Transcript, source: EventSource, event: TurnEven
   switch (event.type) {
     case "text":
       return "superseded" in event
-        ? supersede(transcript, event.messageId)
+        ? supersede(transcript, source, event.messageId)
         : addWords(transcript, source, "message", event);
     case "thought":
       return addWords(transcript, source, "thought", event);
@@ -122,11 +137,12 @@ function addWords(
 }
 
 /** The agent said this message again under another id. It stays, marked. */
-function supersede(transcript: Transcript, messageId: string | undefined): Transcript {
+function supersede(transcript: Transcript, source: EventSource, messageId: string | undefined): Transcript {
   let marked = transcript;
   for (const entry of transcript.entries) {
     if (entry.type !== "message" || entry.messageId !== messageId || messageId === undefined) continue;
-    if (entry.superseded !== true) marked = replaceEntry(marked, entry, { ...entry, superseded: true });
+    if (entry.turnId === source.turnId && entry.superseded !== true)
+      marked = replaceEntry(marked, entry, { ...entry, superseded: true });
   }
   return marked;
 }
@@ -147,10 +163,9 @@ function addPlan(transcript: Transcript, source: EventSource, event: Told<"plan"
 
 /** A question is found by its key until it is answered; the next one with the same words is another one. */
 function putQuestion(transcript: Transcript, source: EventSource, content: QuestionContent, key: string): Transcript {
-  const asked = findEntry(transcript, key);
-  const chars = sizeOf(content.request);
-  if (asked !== undefined) return updateEntry(transcript, asked, source, content, chars, content.answer && null);
-  return addEntry(transcript, source, content, chars, content.answer === null ? key : undefined);
+  const put = putEntry(transcript, source, content, sizeOf(content.request), key);
+  const entry = content.answer === null ? undefined : findEntry(put, key);
+  return entry === undefined ? put : closeEntry(put, entry);
 }
 
 /** By id and revision: updated where it stands, never moved, never said again. */
@@ -190,12 +205,11 @@ function boundRequest(request: PermissionRequest): PermissionRequest {
 
 function endTurn(transcript: Transcript, source: EventSource, outcome: TurnOutcome): Transcript {
   const { turnId, tokens } = transcript.state;
-  const state = {
-    turnId: turnId === source.turnId ? null : turnId,
-    tokens: outcome.usage === null ? tokens : addUsage(tokens, outcome.usage),
-  };
   const end = readEnd(outcome);
-  return withState(addEntry(transcript, source, { type: "end", outcome: end }, sizeOf(end)), state);
+  return withState(addEntry(transcript, source, { type: "end", outcome: end }, sizeOf(end)), {
+    ...(turnId === source.turnId && { isWorking: false, turnId: null }),
+    ...(outcome.usage !== null && { tokens: addUsage(tokens, outcome.usage) }),
+  });
 }
 
 function readEnd(outcome: TurnOutcome): TurnEnd {

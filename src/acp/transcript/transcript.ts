@@ -7,7 +7,7 @@ import type {
   AsyncTask,
   ChangeReport,
   Compaction,
-  FileChange,
+  FileDiff,
   Goal,
   PlanDocument,
   PlanEntry,
@@ -36,7 +36,9 @@ export interface SessionState {
   readonly agent: string | null;
   readonly model: string | null;
   readonly mode: string | null;
-  /** The turn that runs; null between turns. */
+  /** A turn runs, or work that no prompt of ours started. */
+  readonly isWorking: boolean;
+  /** The turn that runs; null between turns and for other work. */
   readonly turnId: string | null;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly goal: Goal | null;
@@ -61,6 +63,8 @@ export interface TranscriptBook {
   readonly size: number;
   /** Counts what a person said: tells the plans of a replay apart, which has no turns. */
   readonly section: number;
+  /** Something else than a replay was told: what an agent repeats from now on stands here already. */
+  readonly isLive: boolean;
   readonly index: EntryIndex;
   /** The `seq` of entries that hold a transcript of their own, oldest first. */
   readonly holders: readonly number[];
@@ -84,7 +88,7 @@ export interface EntryPlace {
   /** Repeated by the agent from an earlier process. */
   readonly replayed?: true;
   /** What later events find it by. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Approximate characters that it holds. */
   readonly size: number;
 }
@@ -125,21 +129,14 @@ export interface TextEntry {
 /** A tool call with everything it showed. */
 export interface ToolEntry extends Omit<Extract<TurnEventBody, { readonly type: "tool" }>, "type"> {
   readonly type: "tool";
-  /** What it changes, in the order in which it was told; several of one path are fragments of it. */
-  readonly changes: readonly ToolChange[];
+  /** What it changes, each file once, in the order in which they were told. */
+  readonly changes: readonly FileDiff[];
   /** Output of the command, or progress of an MCP tool, ANSI codes included. */
   readonly terminal?: TerminalText;
   /** What the subagent that it started did, where that has no session of its own. */
   readonly work?: Transcript;
   /** What is known of that subagent. */
   readonly subagent?: SubagentInfo;
-}
-
-export interface ToolChange {
-  readonly path: string;
-  /** Which of several fragments of that path, from 0. */
-  readonly part: number;
-  readonly change: FileChange;
 }
 
 export interface TerminalText {
