@@ -8,6 +8,7 @@ import type { Ending } from "./outcome.ts";
 import type { Backend } from "./ports.ts";
 import type { UpdateReader } from "./update-reader.ts";
 import type { TurnEventBody } from "./events.ts";
+import type { PromptBlock } from "./types.ts";
 
 export interface AttemptOptions {
   readonly turnId: string;
@@ -18,6 +19,8 @@ export interface AttemptOptions {
   readonly reader: UpdateReader;
   readonly clocks: TurnClocks;
   readonly keepText: boolean;
+  /** What the person said, also where the agent is only asked to go on; absent = nobody asked for this work. */
+  readonly blocks?: readonly PromptBlock[];
   /** The attempt that this one goes on from: what it said is of the same answer. */
   readonly from: Attempt | undefined;
   readonly emit: (event: TurnEventBody) => void;

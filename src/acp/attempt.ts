@@ -2,7 +2,6 @@
  * One prompt handed over: takes the frames of its session until something ends it, and keeps the facts that decide the
  * outcome. What a person should see goes out as events at once.
  */
-import type { Failure } from "../errors/failure.ts";
 import { PERMISSION_NEEDED_RULE } from "../errors/typed.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import type { SessionFailureReading } from "./air/session-failure.ts";
@@ -10,30 +9,31 @@ import { AdapterWords } from "./adapter-words.ts";
 import type { AnsweredQuestion } from "./agent-question.ts";
 import { AnswerText } from "./answer.ts";
 import type { AttemptOptions } from "./attempt-options.ts";
+import { CompactionWatch } from "./compaction-watch.ts";
 import type { Frame } from "./frames.ts";
+import { unshownMedia } from "./chunk-media.ts";
 import { MessageIds } from "./ended-turns.ts";
 import { wordsFor } from "./heard.ts";
 import { OpenCommands } from "./open-commands.ts";
 import { failureFromRecord, plainVerdict } from "./make-failure.ts";
 import { isObject } from "./frames.ts";
-import { readChunkMedia, readChunkText, readCodexStatus, readProgress, str } from "./normalize.ts";
+import { readChunkText, readCodexStatus, readProgress, str } from "./normalize.ts";
 import { replaySafetyOf } from "./outcome.ts";
 import type { AttemptFacts, Ending } from "./outcome.ts";
 import type { ExtensionReading } from "./ports.ts";
 import { followSideWork } from "./side-work.ts";
+import { TurnWarnings } from "./turn-warnings.ts";
 import type { TurnEventBody } from "./events.ts";
 import type { PermissionRequest } from "./types.ts";
 
 /** A record id in the notice namespace tells something, it does not announce a retry (seed document 000, identity). */
 const NOTICE_ID = ":notice:";
-/** Warnings that the outcome repeats, the newest; the sink and the events had them all. */
-const MAX_WARNINGS = 256;
 
 export class Attempt {
   readonly answer: AnswerText;
   /** The text of last resort when nothing else was said. */
   readonly adapterWords = new AdapterWords();
-  readonly warnings: Map<string, Failure>;
+  readonly warnings: TurnWarnings;
   readonly messageIds: MessageIds;
   /** Commands in flight; none where the harness ends them itself. */
   readonly commands = new OpenCommands();
@@ -51,14 +51,16 @@ export class Attempt {
   #codexError: unknown;
   #refusal: AttemptFacts["refusal"];
   #cancelledPermission = false;
+  readonly #compactions: CompactionWatch;
   #ended = false;
 
   constructor(options: AttemptOptions) {
     const { from, keepText, emit } = options;
     this.#options = options;
     this.answer = from?.answer ?? new AnswerText({ keep: keepText, emit });
-    this.warnings = from?.warnings ?? new Map();
+    this.warnings = from?.warnings ?? new TurnWarnings();
     this.messageIds = from?.messageIds ?? new MessageIds();
+    this.#compactions = new CompactionWatch(options);
     if (from !== undefined) this.answer.goOn();
   }
 
@@ -85,7 +87,7 @@ export class Attempt {
         this.#info(update);
         return;
       default:
-        this.#other(update);
+        this.#news(this.#options.reader.read(update));
     }
   }
 
@@ -107,20 +109,17 @@ export class Attempt {
     if (!this.#ended) this.#options.emit({ type: "notice", from: "ostler", text });
   }
 
-  extension(reading: ExtensionReading): void {
-    const isRetry = reading.events?.some((event) => event.type === "retry") ?? false;
-    if (isRetry) this.answer.retried();
-    else this.#options.clocks.frame();
+  /** Without `isSign` it does not show that this turn is alive: news that names no session. */
+  extension(reading: ExtensionReading, isSign = true): void {
+    const events = this.#options.reader.readExtension(reading);
+    const retry = events.find((event) => event.type === "retry");
+    if (retry !== undefined) {
+      this.answer.retried();
+      this.lastHeard = retry.reason;
+    } else if (isSign) this.#options.clocks.frame();
     this.#refusal = reading.refusal ?? this.#refusal;
-    for (const event of reading.events ?? []) {
-      if (event.type === "retry") this.lastHeard = event.reason;
-      this.#options.emit(event);
-    }
-    const { failure } = reading;
-    if (failure !== undefined) {
-      const verdict = plainVerdict(failure.kind, "extension");
-      this.end({ type: "fact", verdict, source: "rpc_error", title: failure.title });
-    }
+    this.#pass(events);
+    if (reading.compaction?.state === "failed") this.#compactions.mayBeTheEnd((ending) => this.end(ending));
   }
 
   /** A person or a policy decides: the harness is not silent. Returns the release. */
@@ -150,7 +149,9 @@ export class Attempt {
     if (this.#ended) return;
     this.#ended = true;
     this.answer.finish();
-    this.#options.onEnd(this.override ?? ending);
+    const how = this.override ?? ending;
+    for (const event of this.#compactions.close(how, this.#systemError !== undefined)) this.#options.emit(event);
+    this.#options.onEnd(how);
   }
 
   facts(): AttemptFacts {
@@ -159,7 +160,7 @@ export class Attempt {
       turnId,
       attempt,
       handedOver: this.handedOver,
-      output: this.answer.visible || this.#toolStarted || this.#structured,
+      output: this.answer.visible || this.#toolStarted || this.#structured || this.#compactions.isDone,
       toolStarted: this.#toolStarted || this.#toolPossible,
       raisedError: latch.raisedError,
       adapterWords: !this.adapterWords.isEmpty,
@@ -167,6 +168,7 @@ export class Attempt {
       refusal: this.#refusal,
       refusalIsOurs:
         this.#cancelledPermission && backend.refusesAfterCancelledPermission && this.#refusal === undefined,
+      failedCompaction: this.#compactions.failure,
       context,
     };
   }
@@ -180,8 +182,7 @@ export class Attempt {
     const failure = failureFromRecord(record, context, replaySafetyOf(this.facts()));
     this.warnings.delete(record.id);
     if (record.severity === "error" && carrier === "terminal") return;
-    this.warnings.set(record.id, failure);
-    if (this.warnings.size > MAX_WARNINGS) this.warnings.delete(this.warnings.keys().next().value!);
+    this.warnings.keep(failure);
     this.#options.onRecord(failure);
     const isProgress = record.severity === "warning" && !record.id.includes(NOTICE_ID);
     if (isProgress) {
@@ -206,15 +207,9 @@ export class Attempt {
       emit({ type: "notice", from: "adapter", text });
       return;
     }
-    const media = readChunkMedia(update);
-    if (media !== undefined) {
-      this.#structured = true;
-      emit({
-        type: "notice",
-        from: "ostler",
-        text: `The agent sent content of type ${media}, which is not shown here`,
-      });
-    }
+    const notice = unshownMedia(update);
+    if (notice !== undefined) emit(notice);
+    this.#structured ||= notice !== undefined;
     const id = update["messageId"];
     this.messageIds.saw(id);
     this.answer.chunk(text, typeof id === "string" ? id : undefined);
@@ -224,6 +219,7 @@ export class Attempt {
     const { reader, clocks, emit } = this.#options;
     const events = reader.read(update);
     this.answer.boundary();
+    if (reader.compactions.isCall(update)) return this.#news(events);
     this.#toolStarted = true;
     for (const event of events) {
       if (event.type === "tool") {
@@ -244,8 +240,7 @@ export class Attempt {
   }
 
   /** Everything that is neither text nor a tool call: an event as it was read. */
-  #other(update: Frame): void {
-    const events = this.#options.reader.read(update);
+  #news(events: readonly TurnEventBody[]): void {
     const [first] = events;
     const what = first && wordsFor(first);
     if (first === undefined) this.#options.clocks.frame();
@@ -259,11 +254,16 @@ export class Attempt {
       this.#structured ||= event.type === "plan";
       this.#toolStarted = followSideWork(event, this.#options.clocks) || this.#toolStarted;
       this.#options.emit(event);
+      const warning = this.#compactions.take(event);
+      if (warning === undefined) continue;
+      this.warnings.keep(warning);
+      this.#options.onRecord(warning);
+      this.#options.emit({ type: "warning", failure: warning });
     }
   }
 
   #info(update: Frame): void {
-    for (const event of this.#options.reader.read(update)) this.#options.emit(event);
+    this.#pass(this.#options.reader.read(update));
     const { _meta: meta } = update;
     if (!isObject(meta)) return;
     const reading = readSessionFailure(meta);

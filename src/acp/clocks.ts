@@ -77,6 +77,15 @@ export class TurnClocks {
     return performance.now() - this.#startedAt;
   }
 
+  /** How long the harness may be silent, and when it was heard last. */
+  get idleMs(): number {
+    return this.#timeouts.idleMs;
+  }
+
+  get lastFrameAt(): number {
+    return this.#lastFrameAt;
+  }
+
   /** A new attempt waits for its own first byte. */
   beginAttempt(): void {
     this.#attemptStartedAt = performance.now();

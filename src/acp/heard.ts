@@ -7,6 +7,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["notice", "a notice"],
   ["task", "a background task"],
   ["subagent", "a subagent"],
+  ["compaction", "a compaction of the context"],
 ]);
 /** Said of the session, not of the turn: no sign of life (recording codex-acp 2.6.0 conn-refused begins with commands). */
 const SETTINGS: ReadonlySet<string> = new Set(["commands", "mode", "session"]);

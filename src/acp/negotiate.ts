@@ -29,10 +29,16 @@ export function initializeParams(
       terminal: false,
       // Only where somebody can answer: it reroutes kiro's questions (wire notes, section 3).
       ...(questions ? { elicitation: { form: {} } } : {}),
-      ...(backend.notices ? { session: { notices: {} } } : {}),
+      ...declaredSession(backend),
       ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
     },
   };
+}
+
+/** What of a session's updates is shown here (ACP session notices and session compaction). */
+function declaredSession({ notices, compaction }: Backend): { readonly session?: object } {
+  const session = { ...(compaction ? { compaction: {} } : {}), ...(notices ? { notices: {} } : {}) };
+  return Object.keys(session).length === 0 ? {} : { session };
 }
 
 /** What an agent said in `initialize` that it can do. Not said = cannot. */

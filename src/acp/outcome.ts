@@ -50,6 +50,8 @@ export interface AttemptFacts {
   readonly refusal: RefusalInfo | undefined;
   /** We answered a permission request with `cancelled`, and this harness reports that as a refusal. */
   readonly refusalIsOurs: boolean;
+  /** The compaction that the prompt asked for failed. */
+  readonly failedCompaction?: { readonly rule: string; readonly title: string } | undefined;
   readonly context: ClassifyContext;
 }
 
@@ -121,6 +123,10 @@ function decideResult(stopReason: string | undefined, terminal: SessionFailureRe
       ),
       warnings,
     );
+  }
+  if (facts.failedCompaction !== undefined) {
+    const { rule, title } = facts.failedCompaction;
+    return settle(minted(facts, plainVerdict("compaction", rule), "rpc_error", title), warnings);
   }
   if (facts.output) return { kind: "completed", warnings };
   if (terminal.kind === "unusable") return { kind: "empty", failure: null, unreadable: true, warnings };

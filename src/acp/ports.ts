@@ -1,5 +1,7 @@
 /** What the ACP layer needs from the layers above it: a backend, a permission policy, a place for failures. */
-import type { Failure, FailureKind, Profile, RefusalInfo } from "../errors/failure.ts";
+import type { Failure, Profile, RefusalInfo } from "../errors/failure.ts";
+import type { CompactionStatus } from "./compactions.ts";
+import type { RosterRow } from "./extension-news.ts";
 import type { AgentCapabilities } from "./negotiate.ts";
 import type { ProcessIdentity } from "./processes.ts";
 import type { TurnEventBody } from "./events.ts";
@@ -30,10 +32,17 @@ export interface EnvLogin {
 /** What a backend makes of one notification that ACP does not define (kiro's `_kiro.dev/*`). */
 export interface ExtensionReading {
   readonly events?: readonly TurnEventBody[];
+  /** What the agent switched to. */
+  readonly mode?: string;
+  readonly model?: string;
   /** kiro's content filter. */
   readonly refusal?: RefusalInfo;
-  /** The turn ended so, although the prompt may never be answered (kiro: a compaction that failed). */
-  readonly failure?: { readonly kind: FailureKind; readonly title: string };
+  /** Words that are told once in a session; the key says what they are about. */
+  readonly once?: readonly { readonly key: string; readonly text: string }[];
+  /** The compaction that it is at: the agent names none. */
+  readonly compaction?: CompactionStatus;
+  /** All subagents that it has at the moment, whole. */
+  readonly roster?: readonly RosterRow[];
 }
 
 /**
@@ -74,6 +83,10 @@ export interface Backend {
     sessionId: string,
     agent: AgentCapabilities,
   ): { readonly method: string; readonly params: object } | undefined;
+  /** Declare ACP's session compaction: compactions are told by updates of their own. Default true. */
+  readonly compaction: boolean;
+  /** Whether a tool call stands for a compaction of the context; those that AIR marks are known without. */
+  isCompactionCall(update: Readonly<Record<string, unknown>>): boolean;
   /** Whether an update of a session only repeats an earlier turn (kiro V3 marks them). */
   isReplay(update: Readonly<Record<string, unknown>>): boolean;
   /** The mode to set before the first prompt so that the harness asks; undefined = nothing to set. */
@@ -99,6 +112,8 @@ export interface Backend {
   readonly leavesCancelledCommands: boolean;
   /** How long it may take to end by itself once its stdin has, in milliseconds. Default 2000. */
   readonly endGraceMs?: number;
+  /** What a `session_info_update` holds besides what ACP and AIR define (kiro V3 folds its notifications into it). */
+  readInfo(update: Readonly<Record<string, unknown>>): ExtensionReading;
   /** Reads a notification outside ACP; undefined = not known here, counted and ignored. */
   readExtension(method: string, params: Readonly<Record<string, unknown>>): ExtensionReading | undefined;
 }

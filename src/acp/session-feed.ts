@@ -8,7 +8,7 @@ import { EndedTurns } from "./ended-turns.ts";
 import type { SessionEvent, SessionEventBody, TurnEvent, TurnEventBody } from "./events.ts";
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import type { Backend, LogSink } from "./ports.ts";
+import type { Backend, ExtensionReading, LogSink } from "./ports.ts";
 import type { PromptBlock, TurnOutcome } from "./types.ts";
 import { UpdateReader } from "./update-reader.ts";
 
@@ -22,6 +22,8 @@ export interface SessionFeedOptions {
   readonly onEvent: SessionListener | undefined;
 }
 
+/** Notices that wait for the first turn. */
+const MAX_EARLY = 50;
 /** Children whose tool calls are kept as evidence. */
 const MAX_CHILDREN = 100;
 
@@ -54,6 +56,7 @@ export class SessionFeed {
   readonly #listeners = new Set<SessionListener>();
   /** Of each child session, which may use the same ids as this one: what it tells, and evidence for its questions. */
   readonly #children = new Map<string, UpdateReader>();
+  readonly #early: TurnEventBody[] = [];
   #lastTurnId: string | null = null;
 
   constructor(options: SessionFeedOptions) {
@@ -90,6 +93,20 @@ export class SessionFeed {
 
   turnEnded(turnId: string, outcome: TurnOutcome): void {
     this.#tell({ turnId, event: { type: "turn", state: "ended", outcome } });
+  }
+
+  /** A notification outside ACP that no running turn takes. Notices that come before the first turn wait for it. */
+  extension(reading: ExtensionReading): void {
+    for (const event of this.reader.readExtension(reading)) {
+      if (this.#lastTurnId !== null) this.#tell({ turnId: this.#lastTurnId, late: true, event });
+      else if (event.type !== "notice") this.#tell({ turnId: null, event });
+      else if (this.#early.length < MAX_EARLY) this.#early.push(event);
+    }
+  }
+
+  /** What came before the first turn, for that turn to tell. */
+  takeEarly(): readonly TurnEventBody[] {
+    return this.#early.splice(0);
   }
 
   /** An update that no running turn takes: late news of the last one, or work that no prompt of ours started. */

@@ -7,6 +7,7 @@ import type { TurnEventBody } from "./events.ts";
 import type { Frame } from "./frames.ts";
 import { readMode } from "./normalize.ts";
 import { modeOption, modelOption, offersOf, withNewOptions } from "./session-info.ts";
+import type { ExtensionReading } from "./ports.ts";
 import type { ConfigOption, SessionInfo, SessionOffers } from "./session-info.ts";
 import type { SessionLink, SessionSetup } from "./session-link.ts";
 
@@ -68,6 +69,15 @@ export class SessionNow {
     if (modeId === undefined) return [];
     if (this.#opened !== undefined) this.#opened = { ...this.#opened, mode: modeId };
     return [{ type: "mode", modeId }];
+  }
+
+  /** The agent switched its mode or model, and said so outside ACP. */
+  agentChanged({ mode, model }: Pick<ExtensionReading, "mode" | "model">): TurnEventBody[] {
+    const isNew = model !== undefined && this.#opened !== undefined && this.#opened.model !== model;
+    if (isNew && this.#opened !== undefined) this.#opened = { ...this.#opened, model };
+    const events = mode === undefined ? [] : this.modeChanged({ currentModeId: mode });
+    const told = isNew ? this.describe() : undefined;
+    return told === undefined ? events : [...events, told];
   }
 
   /** A `config_option_update`. */

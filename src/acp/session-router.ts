@@ -137,6 +137,7 @@ export class SessionRouter {
       return;
     }
     const sessionId = readSessionId(params);
+    if (sessionId === "" && this.#broadcast(method, params)) return;
     const session = this.#sessions.get(sessionId);
     const onReplay = this.#openingIds.get(sessionId);
     if (session !== undefined) this.#deliver(session, method, params);
@@ -146,6 +147,21 @@ export class SessionRouter {
       if (isToolFrame(params)) for (const { attempt } of this.#running()) attempt?.toolPossible();
       if (this.#opening === 0 || !this.#stage(method, params)) this.#foreign(params);
     } else this.#foreign(params);
+  }
+
+  /**
+   * News that names no session (kiro's list of subagents, its words on the connection) is told in the one that can be
+   * meant. It is nobody's sign of life.
+   */
+  #broadcast(method: string, params: Frame): boolean {
+    const reading = this.#backend.readExtension(method, params);
+    const [child] = reading?.roster ?? [];
+    const parentId = child && this.#children.parentOf(child.subagentId);
+    const running = this.#running();
+    const meant = running.length === 0 ? [...this.#sessions.values()] : running;
+    const owner = parentId === undefined && meant.length === 1 ? meant[0] : this.#sessions.get(parentId ?? "");
+    if (reading !== undefined) owner?.extension(reading, false);
+    return reading !== undefined && owner !== undefined;
   }
 
   /** A request of the agent. */

@@ -199,9 +199,14 @@ export class AcpSession implements Session {
     else if (!this.#nested(update)) this.attempt?.update(update);
   }
 
-  extension(reading: ExtensionReading): void {
-    if (this.attempt !== undefined && !this.attempt.ended) this.attempt.extension(reading);
-    else this.lateFrames += 1;
+  /** A notification outside ACP; without `isSign` it names no session, and is no sign of life of the turn. */
+  extension(reading: ExtensionReading, isSign = true): void {
+    if (this.attempt !== undefined && !this.attempt.ended) {
+      this.attempt.extension(reading, isSign);
+      return;
+    }
+    this.lateFrames += 1;
+    this.feed.extension(reading);
   }
 
   /** A frame of a child session of this one. */

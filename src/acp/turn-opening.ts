@@ -9,5 +9,6 @@ export function announceTurn(session: AcpSession, turnId: string, channel: TurnC
   const now = session.feed.reader.now.describe();
   if (now !== undefined) channel.emit(now);
   for (const answered of desk.takeEarly()) channel.emit(answered);
+  for (const event of session.feed.takeEarly()) channel.emit(event);
   for (const text of turns === 1 ? notes : []) channel.emit({ type: "notice", from: "ostler", text });
 }

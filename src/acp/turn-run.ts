@@ -183,6 +183,7 @@ class TurnRun {
         reader: session.feed.reader,
         clocks: this.#clocks,
         keepText: this.#options.keepText ?? true,
+        blocks: this.#blocks,
         from,
         emit: (event) => this.channel.emit(event),
         onRecord: (failure) => this.#sink(failure),

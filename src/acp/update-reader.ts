@@ -9,12 +9,14 @@ import { GoalState } from "./air/goal.ts";
 import { PlanDocuments } from "./air/plan-file.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import { Subagents, readParentCall, toSubagent } from "./air/subagents.ts";
+import { Compactions } from "./compactions.ts";
 import type { SessionEventBody, TurnEventBody } from "./events.ts";
+import { ExtensionNews } from "./extension-news.ts";
 import type { Frame } from "./frames.ts";
 import { isObject } from "./frames.ts";
 import { failureFromRecord } from "./make-failure.ts";
 import { readChunkText, readCommands, readNotice, readPlan, readUsageUpdate, str } from "./normalize.ts";
-import type { Backend } from "./ports.ts";
+import type { Backend, ExtensionReading } from "./ports.ts";
 import { SessionNow } from "./session-now.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
@@ -23,9 +25,11 @@ export class UpdateReader {
   readonly goal = new GoalState();
   readonly changes = new ChangeReports();
   readonly plans = new PlanDocuments();
+  readonly compactions = new Compactions();
   readonly now = new SessionNow();
   readonly tasks: AsyncTasks;
   readonly #subagents = new Subagents();
+  readonly #extensions = new ExtensionNews(this.compactions);
   readonly #backend: Backend;
   readonly #context: ClassifyContext;
   readonly #isChild: boolean;
@@ -44,7 +48,10 @@ export class UpdateReader {
     switch (update["sessionUpdate"]) {
       case "tool_call":
       case "tool_call_update":
-        return this.#readOwnCall(update);
+        return this.#readCall(update);
+      case "compaction_update":
+      case "compaction_summary_chunk":
+        return this.compactions.apply(update);
       case "plan":
         return [{ type: "plan", entries: readPlan(update) }];
       case "plan_update":
@@ -60,8 +67,6 @@ export class UpdateReader {
         return this.now.modeChanged(update);
       case "config_option_update":
         return this.now.optionsChanged(update);
-      case "session_info_update":
-        return [...this.goal.apply(update), ...this.changes.apply(update)];
       case "async_task_spawned":
       case "async_task_progress":
       case "async_task_state_update":
@@ -70,9 +75,27 @@ export class UpdateReader {
       case "subagent_state_update":
       case "subagent_update":
         return this.#subagents.apply(update);
+      case "session_info_update":
+        return [
+          ...this.goal.apply(update),
+          ...this.changes.apply(update),
+          ...this.readExtension(this.#backend.readInfo(update)),
+        ];
       default:
         return [];
     }
+  }
+
+  /** What a notification outside ACP tells a person. */
+  readExtension(reading: ExtensionReading): readonly TurnEventBody[] {
+    return [...this.#extensions.events(reading), ...this.now.agentChanged(reading)];
+  }
+
+  /** What was told as a tool call stays one. */
+  #readCall(update: Frame): TurnEventBody[] {
+    const isKnown = this.tools.get(str(update["toolCallId"]) ?? "") !== undefined;
+    const compaction = isKnown ? undefined : this.compactions.ofCall(update, this.#backend.isCompactionCall(update));
+    return compaction ?? this.#readOwnCall(update);
   }
 
   /** The same with text, thoughts, records and a person's own words. */

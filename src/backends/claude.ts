@@ -48,6 +48,9 @@ export const claudeBackend: Backend = {
     modes === undefined || modes.current === ASKS_FOR_EVERYTHING ? undefined : ASKS_FOR_EVERYTHING,
   modeAsks: (mode) => ASKS.get(mode),
   toolGate: () => "by_mode",
+  // Its model's tools have names of their own or begin with `mcp__`.
+  isCompactionCall: ({ _meta: meta }) =>
+    isObject(meta) && isObject(meta["claudeCode"]) && meta["claudeCode"]["toolName"] === "compact",
   isAdapterWords: (update) => {
     if (update["messageId"] === undefined) return true;
     const meta = isObject(update["_meta"]) ? update["_meta"] : {};

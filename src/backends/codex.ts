@@ -44,6 +44,8 @@ export const codexBackend: Backend = {
   leavesCancelledCommands: true,
   // Its app server does not heed the end of stdin: after 2 s codex-acp 2.6.0 sends the signal that the next rung sends.
   endGraceMs: 250,
+  // No sign but these two words of the adapter's own (recording compact-manual, plain).
+  isCompactionCall: ({ kind, title }) => kind === "think" && title === "Compact conversation",
   isAdapterWords: (update, afterSystemError) => afterSystemError && update["messageId"] === undefined,
 };
 

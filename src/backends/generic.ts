@@ -12,6 +12,8 @@ export const genericHabits: Omit<Backend, "id" | "label"> = {
   sessionMeta: () => undefined,
   loadMeta: () => undefined,
   closeRequest: (sessionId, agent) => (agent.close ? { method: "session/close", params: { sessionId } } : undefined),
+  compaction: true,
+  isCompactionCall: () => false,
   isReplay: () => false,
   modeToSet: () => undefined,
   modeAsks: () => undefined,
@@ -21,5 +23,6 @@ export const genericHabits: Omit<Backend, "id" | "label"> = {
   isAdapterWords: () => false,
   refusesAfterCancelledPermission: false,
   leavesCancelledCommands: false,
+  readInfo: () => ({}),
   readExtension: () => undefined,
 };

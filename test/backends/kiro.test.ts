@@ -61,31 +61,186 @@ describe("what it makes of its own notifications", () => {
       from: "compaction, an object",
       method: "_kiro.dev/compaction/status",
       params: { status: { type: "started" } },
-      expected: { events: [{ type: "notice", from: "adapter", text: "Compaction started" }] },
+      expected: { compaction: { state: "running" } },
     },
     {
       from: "compaction, a word",
       method: "_kiro.dev/compaction/status",
       params: { status: "completed" },
-      expected: { events: [{ type: "notice", from: "adapter", text: "Compaction completed" }] },
+      expected: { compaction: { state: "completed" } },
+    },
+    {
+      from: "compaction, an object with the summary beside it",
+      method: "_kiro.dev/compaction/status",
+      params: { status: { type: "completed" }, summary: "We spoke of tests." },
+      expected: { compaction: { state: "completed", summary: "We spoke of tests." } },
+    },
+    {
+      from: "compaction in a state of tomorrow",
+      method: "_kiro.dev/compaction/status",
+      params: { status: "paused" },
+      expected: {},
     },
     {
       from: "compaction that failed, an object",
       method: "_kiro.dev/compaction/status",
-      params: { status: { type: "failed", error: "too short" } },
-      expected: { failure: { kind: "compaction", title: "too short" } },
+      params: { status: { type: "failed", error: "too short sk-ant-SECRETSECRET1234" } },
+      expected: { compaction: { state: "failed", error: "too short [redacted]" } },
     },
     {
       from: "compaction that failed, a word",
       method: "_kiro.dev/compaction/status",
       params: { status: "failed" },
-      expected: { failure: { kind: "compaction", title: "" } },
+      expected: { compaction: { state: "failed" } },
     },
     {
       from: "another agent",
       method: "_kiro.dev/agent/switched",
       params: { agentName: "planner", previousAgentName: "kiro_default" },
-      expected: { events: [{ type: "mode", modeId: "planner" }] },
+      expected: { mode: "planner", events: [] },
+    },
+    {
+      from: "another agent with a model and a welcome of its own",
+      method: "_kiro.dev/agent/switched",
+      params: { agentName: "planner", model: "model-b", welcomeMessage: "Let us plan." },
+      expected: {
+        mode: "planner",
+        model: "model-b",
+        events: [{ type: "notice", from: "adapter", text: "Let us plan." }],
+      },
+    },
+    {
+      from: "a conversation that was cleared",
+      method: "_kiro.dev/clear/status",
+      params: {},
+      expected: { events: [{ type: "notice", from: "adapter", text: "The conversation was cleared" }] },
+    },
+    {
+      from: "the credits of a turn, one entry per model call; other units and wrong amounts are left out",
+      method: "_kiro.dev/metadata",
+      params: {
+        contextUsagePercentage: 8.5,
+        meteringUsage: [
+          { value: 0.25, unit: "credit", unitPlural: "credits" },
+          { value: 0.5, unit: "credit" },
+          { value: 7, unit: "token" },
+          { value: -3, unit: "credit" },
+          { value: "9", unit: "credit" },
+          null,
+        ],
+      },
+      expected: {
+        events: [
+          { type: "usage", contextUsed: 8.5, contextSize: 100 },
+          { type: "usage", cost: { amount: 0.75, currency: "credits" } },
+        ],
+      },
+    },
+    {
+      from: "credits beyond all measure",
+      method: "_kiro.dev/metadata",
+      params: { meteringUsage: [{ value: 1e300, unit: "credit" }] },
+      expected: { events: [{ type: "usage", cost: { amount: 1e9, currency: "credits" } }] },
+    },
+    {
+      from: "an MCP server that waits for a sign-in",
+      method: "_kiro.dev/mcp/oauth_request",
+      params: { serverName: "tracker", url: "https://id.example/authorize?client=1" },
+      expected: {
+        once: [
+          {
+            key: "sign-in tracker",
+            text: "The MCP server tracker needs a sign-in: https://id.example/authorize?client=1",
+          },
+        ],
+      },
+    },
+    {
+      from: "the same under its other key",
+      method: "_kiro.dev/mcp/oauth_request",
+      params: { serverName: "tracker", oauthUrl: "http://127.0.0.1:9/in" },
+      expected: {
+        once: [{ key: "sign-in tracker", text: "The MCP server tracker needs a sign-in: http://127.0.0.1:9/in" }],
+      },
+    },
+    ...["javascript:alert(1)", "file:///etc/passwd", "https://user:pass@id.example/", "not an address", 5, null].map(
+      (url) => ({
+        from: `a sign-in at ${url}, which is no address for a person`,
+        method: "_kiro.dev/mcp/oauth_request",
+        params: { serverName: "tracker", url },
+        expected: { once: [] },
+      }),
+    ),
+    {
+      from: "an MCP server that did not start",
+      method: "_kiro.dev/mcp/server_init_failure",
+      params: { serverName: "tracker", error: "spawn failed" },
+      expected: { once: [{ key: "failed tracker", text: "The MCP server tracker did not start: spawn failed" }] },
+    },
+    {
+      from: "V3's list of MCP servers",
+      method: "_kiro/mcp/status",
+      params: {
+        servers: [
+          { name: "a", status: "connected" },
+          { name: "b", status: "connecting", authorizationUrl: "https://id.example/b" },
+          { name: "c", status: "failed", errorMessage: "no such file" },
+          { status: "failed" },
+          7,
+        ],
+      },
+      expected: {
+        once: [
+          { key: "sign-in b", text: "The MCP server b needs a sign-in: https://id.example/b" },
+          { key: "failed c", text: "The MCP server c did not start: no such file" },
+        ],
+      },
+    },
+    {
+      from: "the definition of an agent that cannot be read (V3)",
+      method: "_kiro/customAgent/config_error",
+      params: { path: "/home/user/.kiro/agents/a.md", error: "Error: No front matter found" },
+      expected: {
+        once: [
+          {
+            key: "agent ~/.kiro/agents/a.md",
+            text: "The agent in ~/.kiro/agents/a.md cannot be used: Error: No front matter found",
+          },
+        ],
+      },
+    },
+    {
+      from: "the list of subagents",
+      method: "_kiro.dev/subagent/list_update",
+      params: {
+        subagents: [
+          {
+            sessionId: "child-1",
+            sessionName: "Reader",
+            agentName: "agent-a",
+            initialQuery: "Read all of it",
+            status: { type: "working", message: "Running" },
+          },
+          { sessionId: "child-2", agentName: "agent-b", status: { type: "awaitingInstruction" } },
+          { sessionId: "child-3", status: { type: "terminated" } },
+          { id: "sub-1", name: "written by hand", status: "running" },
+          null,
+        ],
+        pendingStages: [],
+      },
+      expected: {
+        roster: [
+          { subagentId: "child-1", state: "running", name: "Reader", task: "Read all of it" },
+          { subagentId: "child-2", state: "completed", name: "agent-b" },
+          { subagentId: "child-3", state: "completed" },
+        ],
+      },
+    },
+    {
+      from: "a list of subagents that is none",
+      method: "_kiro.dev/subagent/list_update",
+      params: { subagents: "all" },
+      expected: { roster: [] },
     },
     {
       from: "a rate limit beside the error",
@@ -134,6 +289,62 @@ describe("what it makes of its own notifications", () => {
     { from: "a notification of tomorrow", method: "_kiro.dev/tomorrow", params: {}, expected: undefined },
   ])("$from", ({ method, params, expected }) => {
     expect(kiroBackend.readExtension(method, params)).toEqual(expected);
+  });
+
+  test.each<{ from: string; kiro: Readonly<Record<string, unknown>>; expected: object }>([
+    {
+      from: "how full the context is",
+      kiro: { kind: "context_usage", usagePercentage: 1.25, breakdown: { tools: { tokens: 4715 } } },
+      expected: { events: [{ type: "usage", contextUsed: 1.25, contextSize: 100 }] },
+    },
+    {
+      from: "what the turn cost",
+      kiro: { kind: "turn_completion", status: "success", promptTurnSummaries: [{ unit: "credit", usage: 0.5 }] },
+      expected: { events: [{ type: "usage", cost: { amount: 0.5, currency: "credits" } }] },
+    },
+    {
+      from: "a turn that cost nothing",
+      kiro: { kind: "turn_completion", status: "aborted", promptTurnSummaries: [] },
+      expected: { events: [] },
+    },
+    {
+      from: "a summary that begins",
+      kiro: { kind: "summarization_started" },
+      expected: { compaction: { state: "running" } },
+    },
+    {
+      from: "a summary",
+      kiro: { kind: "summarization_completed", conversationSummary: "We spoke of tests.", truncated: false },
+      expected: { compaction: { state: "completed", summary: "We spoke of tests." } },
+    },
+    {
+      from: "a summary that failed: the sentence for people, however deep",
+      kiro: {
+        kind: "summarization_failed",
+        cause: { reason: "MODEL_OVERLOADED", inner: { userFacingSessionErrorMessage: "The service is busy" } },
+      },
+      expected: { compaction: { state: "failed", error: "The service is busy" } },
+    },
+    {
+      from: "a summary that failed: a code as words, a placeholder is none",
+      kiro: { kind: "summarization_failed", message: "unknown", cause: { reason: "MODEL_OVERLOADED" } },
+      expected: { compaction: { state: "failed", error: "MODEL OVERLOADED" } },
+    },
+    {
+      from: "a summary that failed: words of the summary itself are no reason",
+      kiro: { kind: "summarization_failed", conversationSummary: "the error was that" },
+      expected: { compaction: { state: "failed" } },
+    },
+    {
+      from: "an error that is shown and ends nothing",
+      kiro: { kind: "display_error", message: "Sign in to mcp-a", errorType: "mcp_connection_error" },
+      expected: { events: [{ type: "notice", from: "adapter", text: "Sign in to mcp-a" }] },
+    },
+    { from: "the start of a turn", kiro: { kind: "turn_start", turnStart: true }, expected: {} },
+    { from: "a kind of tomorrow", kiro: { kind: "constructor" }, expected: {} },
+    { from: "no kind", kiro: { kind: 5 }, expected: {} },
+  ])("V3 folds: $from", ({ kiro, expected }) => {
+    expect(kiroBackend.readInfo({ sessionUpdate: "session_info_update", _meta: { kiro } })).toEqual(expected);
   });
 
   test("long and dirty fields of a refusal are scrubbed before they are cut", () => {
@@ -203,6 +414,12 @@ const ROWS: readonly Row[] = [
   },
   { from: "the same as a word", turn: [failedCompaction("failed")], outcome: "failed", kind: "compaction" },
   {
+    from: "one that failed in a turn that goes on",
+    turn: [failedCompaction("failed"), chunk("on"), end()],
+    outcome: "completed",
+    text: "on",
+  },
+  {
     from: "one that worked",
     turn: [failedCompaction({ type: "completed" }), chunk("ok"), end()],
     outcome: "completed",
@@ -220,7 +437,7 @@ const ROWS: readonly Row[] = [
 describe("turns", () => {
   let played: (row: Row) => Played;
   beforeAll(async () => {
-    played = await playEach(ROWS, { profile: "kiro" });
+    played = await playEach(ROWS, { profile: "kiro", prompt: { timeouts: { idleMs: 800 } } });
   });
 
   test.each(ROWS)("$from", (row) => {
