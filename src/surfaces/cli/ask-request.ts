@@ -2,6 +2,7 @@
 import { UsageError } from "../../host/usage-error.ts";
 import { ASK_OPTIONS } from "./options.ts";
 import type { AskOptions } from "./options.ts";
+import type { Parsed } from "./parse.ts";
 import { parseArguments } from "./parse.ts";
 
 export type Format = "text" | "json" | "ndjson" | "quiet";
@@ -16,7 +17,11 @@ export interface AskRequest {
 
 /** @throws UsageError with the sentence for the person. */
 export function readAskRequest(argv: readonly string[]): AskRequest {
-  const { options, words } = parseArguments(argv, ASK_OPTIONS);
+  return checkRequest(parseArguments(argv, ASK_OPTIONS));
+}
+
+/** Of a command that does other work with the options of `ask`. Throws as {@link readAskRequest}. */
+export function checkRequest({ options, words }: Parsed<typeof ASK_OPTIONS>): AskRequest {
   if (options.backend !== undefined && options.agent !== undefined) {
     throw new UsageError("--backend and --agent both name an agent; give one of them");
   }

@@ -40,7 +40,7 @@ export interface Run {
   /** What the closing card may use, as far as it is known. */
   words: CardWords;
   /** The agent that runs, for the login that it may lack. */
-  agent: Pick<Runtime, "backend" | "command"> | undefined;
+  agent: Pick<Runtime, "backend" | "command" | "gone"> | undefined;
 }
 
 /** Runs the turn to its outcome. Throws what keeps it from starting. */

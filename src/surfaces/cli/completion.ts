@@ -10,6 +10,7 @@ import { parseArguments } from "./parse.ts";
 const SHELLS = ["bash", "zsh"];
 const WORDS: Readonly<Record<string, string>> = {
   sessions: "list show close",
+  goal: "set pause resume clear show",
   backends: "list install resume codex claude",
   completion: SHELLS.join(" "),
 };

@@ -35,6 +35,24 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ["ostler sessions close login", "Forget it; what the agent itself keeps stays"],
     ],
   },
+  goal: {
+    usage: "ostler goal set|pause|resume|clear|show -s NAME [objective..]",
+    describe: "Give a session a goal that its agent works toward by itself, or look how far it is",
+    examples: [
+      ['ostler goal set -s parser "all tests of the parser pass" --wait', "Until it is reached, or stopped by something"],
+      ["ostler goal show -s parser", "Its objective and status"],
+      ["ostler goal pause -s parser", "From another terminal, while it works"],
+      ["ostler goal clear -s parser", "No goal any more"],
+    ],
+  },
+  steer: {
+    usage: "ostler steer -s NAME [text..]",
+    describe: "Say something to the turn that runs in a session, from another terminal",
+    examples: [
+      ['ostler steer -s parser "leave the old API as it is"', "The agent hears it while it works"],
+      ["ostler steer -s parser -f notes.md", "The text of a file"],
+    ],
+  },
   backends: {
     usage: "ostler backends [list | install codex|claude | resume NAME]",
     describe: "Show which agents are there, install an adapter, or let one that kept crashing start again",

@@ -33,6 +33,10 @@ async function runCommand([command = "--help", ...rest]: readonly string[], io: 
   switch (command) {
     case "sessions":
       return (await import("./sessions-command.ts")).sessions(rest, io);
+    case "goal":
+      return (await import("./goal-command.ts")).goal(rest, io);
+    case "steer":
+      return (await import("./steer-command.ts")).steer(rest, io);
     case "backends":
       return (await import("./backends-command.ts")).backends(rest, io);
     case "doctor":

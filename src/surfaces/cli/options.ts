@@ -209,18 +209,54 @@ export const SESSIONS_OPTIONS = {
   ...GENERAL_OPTIONS,
 } as const satisfies OptionTable;
 
+/** A goal is work as a prompt is, in a session that has a name. */
+export const GOAL_OPTIONS = {
+  session: { ...ASK_OPTIONS.session, describe: "The session that has the goal; set makes it on first use" },
+  wait: { type: "flag", group: "Limits", describe: "Stay until the goal is no longer active" },
+  file: { ...ASK_OPTIONS.file, describe: "Add the text of this file to the objective; - reads stdin" },
+  backend: ASK_OPTIONS.backend,
+  agent: ASK_OPTIONS.agent,
+  profile: ASK_OPTIONS.profile,
+  cwd: ASK_OPTIONS.cwd,
+  model: ASK_OPTIONS.model,
+  mode: ASK_OPTIONS.mode,
+  "config-option": ASK_OPTIONS["config-option"],
+  mcp: ASK_OPTIONS.mcp,
+  "add-dir": ASK_OPTIONS["add-dir"],
+  format: ASK_OPTIONS.format,
+  json: ASK_OPTIONS.json,
+  trace: ASK_OPTIONS.trace,
+  "log-level": ASK_OPTIONS["log-level"],
+  timeout: { ...ASK_OPTIONS.timeout, describe: "Seconds for all of it" },
+  "idle-timeout": ASK_OPTIONS["idle-timeout"],
+  "tool-timeout": ASK_OPTIONS["tool-timeout"],
+  approve: ASK_OPTIONS.approve,
+  "permission-policy": ASK_OPTIONS["permission-policy"],
+  ...GENERAL_OPTIONS,
+} as const satisfies OptionTable;
+
+export const STEER_OPTIONS = {
+  session: { ...ASK_OPTIONS.session, describe: "The session whose turn is steered" },
+  file: { ...ASK_OPTIONS.file, describe: "Add the text of this file; - reads stdin" },
+  cwd: { ...ASK_OPTIONS.cwd, describe: "Look for the session in this folder first" },
+  json: { type: "flag", group: "Output", describe: "One JSON object on stdout" },
+  ...GENERAL_OPTIONS,
+} as const satisfies OptionTable;
+
 export const COMPLETION_OPTIONS = GENERAL_OPTIONS;
 
 export type AskOptions = OptionValues<typeof ASK_OPTIONS>;
 export type DoctorOptions = OptionValues<typeof DOCTOR_OPTIONS>;
 
-export const COMMAND_NAMES = ["ask", "sessions", "backends", "doctor", "completion"] as const;
+export const COMMAND_NAMES = ["ask", "sessions", "goal", "steer", "backends", "doctor", "completion"] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
 /** Every command with its options. */
 export const COMMANDS: Readonly<Record<CommandName, OptionTable>> = {
   ask: ASK_OPTIONS,
   sessions: SESSIONS_OPTIONS,
+  goal: GOAL_OPTIONS,
+  steer: STEER_OPTIONS,
   backends: BACKENDS_OPTIONS,
   doctor: DOCTOR_OPTIONS,
   completion: COMPLETION_OPTIONS,

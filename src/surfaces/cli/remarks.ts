@@ -3,6 +3,7 @@ import { cleanLine } from "../../errors/redact.ts";
 import { sentenceFor } from "../../errors/wording.ts";
 import type { Failure } from "../../errors/failure.ts";
 import type { PlanEntry, TurnEvent } from "../../acp/events.ts";
+import { goalSentence } from "../shared/goal-sentence.ts";
 import type { Tone } from "./terminal.ts";
 
 export interface Remark {
@@ -21,6 +22,7 @@ export class Remarks {
   readonly #tools = new Map<string, { readonly title: string; readonly shown: string; readonly state: string }>();
   #plan: readonly PlanEntry[] = [];
   readonly #warned = new Set<string>();
+  #goalSaid = "";
   /** The record of a harness that tries again comes as retry and as warning. */
   #retryReason: string | undefined;
 
@@ -44,6 +46,8 @@ export class Remarks {
         return [{ text: `· ${cleanLine(event.text, 1000)}`, tone: "dim" }];
       case "text":
         return event.late ? [{ text: `After the end: ${cleanLine(event.text, 1000)}`, tone: "dim" }] : [];
+      case "goal":
+        return this.#goal(event);
       case "session":
       case "thought":
       case "terminal":
@@ -53,12 +57,19 @@ export class Remarks {
       case "mode":
       case "question":
       case "task":
-      case "goal":
       case "compaction":
       case "changes":
       case "subagent":
         return [];
     }
+  }
+
+  /** An agent publishes its goal with every round; what is said is what is new. */
+  #goal({ goal }: TurnEvent & { readonly type: "goal" }): readonly Remark[] {
+    const text = goalSentence(goal);
+    if (text === this.#goalSaid) return [];
+    this.#goalSaid = text;
+    return [{ text: `◎ ${text}`, tone: "dim" }];
   }
 
   /** A warning, once per record. */

@@ -51,6 +51,12 @@ export class ScrubbedEvents {
         };
       case "mode":
         return { ...event, modeId: line(event.modeId) };
+      case "goal": {
+        if (event.goal === null) return event;
+        const { objective, lastReason } = event.goal;
+        const reason = lastReason === undefined ? {} : { lastReason: block(lastReason) };
+        return { ...event, goal: { ...event.goal, objective: block(objective), ...reason } };
+      }
       case "session":
         return {
           ...event,

@@ -1,0 +1,116 @@
+/** A goal of a session that this command opens itself: what happens until the agent has answered, or with `--wait` until it rests. */
+import type { SessionEvent } from "../../acp/events.ts";
+import type { Session } from "../../acp/session-link.ts";
+import type { TurnOutcome, TurnTimeouts } from "../../acp/types.ts";
+import { sentenceFor } from "../../errors/wording.ts";
+import type { OwnerGoalRequest } from "../../host/owner-work.ts";
+import { goalSentence } from "../shared/goal-sentence.ts";
+import { openRun } from "./ask-turn.ts";
+import type { Run } from "./ask-turn.ts";
+import { failedWith, goalOutcome, joinedOutcome, stuckOutcome } from "./goal-outcome.ts";
+import type { Presenter } from "./presenter.ts";
+
+/** Some agents tell of the goal right after they opened the session (recording codex-acp 2.6.0 resume-after-failure). */
+const FIRST_SNAPSHOT_MS = 2000;
+const OWN_WORK = "The agent works for its goal, without a prompt";
+
+export async function goalHere(
+  run: Run,
+  request: OwnerGoalRequest,
+  { wait, name }: { readonly wait: boolean; readonly name: string },
+): Promise<TurnOutcome> {
+  const { interrupt, presenter } = run;
+  const { signal } = interrupt;
+  const startedAt = performance.now();
+  const { opened, timeouts } = await openRun(run);
+  const { session } = opened;
+  for (const note of session.notes) presenter.notice(note);
+  const shown = new ShownWork(session, presenter);
+  void presenter.event({ type: "session", sessionId: session.id, backend: run.backend });
+  const done = (): Pick<TurnOutcome, "sessionId" | "durationMs"> => ({
+    sessionId: session.id,
+    durationMs: Math.round(performance.now() - startedAt),
+  });
+  if (request.action === "show") {
+    if (session.goal === undefined)
+      await shown.untilGoal(AbortSignal.any([signal, AbortSignal.timeout(FIRST_SNAPSHOT_MS)]));
+    return goalOutcome({ ...done(), text: goalSentence(session.goal) });
+  }
+  let late: string | undefined;
+  try {
+    await session.setGoal(request, { signal, timeouts });
+    if (wait) late = await shown.untilAtRest(run, timeouts, startedAt);
+    if (signal.aborted || late !== undefined) await session.stopWork();
+  } finally {
+    // Told in every case: whoever stopped this must know that the agent still has its goal.
+    if (session.goal?.status === "active") presenter.notice(stillActive(session, name));
+  }
+  const works = shown.outcomes;
+  for (const earlier of works.slice(0, -1))
+    if (earlier.kind === "failed") presenter.notice(sentenceFor(earlier.failure));
+  const said = works.length === 0 ? { text: goalSentence(session.goal) } : {};
+  const outcome = joinedOutcome(works, { ...done(), ...said });
+  if (late !== undefined) return failedWith(outcome, "timeout", "goal-wait", late);
+  if (works.length > 0 && session.goal?.status !== "active") presenter.notice(goalSentence(session.goal));
+  return request.action === "set" || request.action === "resume" ? stuckOutcome(outcome, session.goal) : outcome;
+}
+
+function stillActive(session: Session, name: string): string {
+  return `${goalSentence(session.goal)}. It goes on only while the session is open: ostler ask -s ${name} "…", or --wait`;
+}
+
+/** Shows what the session tells, marked as work outside a prompt, and remembers how each piece of it ended. */
+class ShownWork {
+  readonly outcomes: TurnOutcome[] = [];
+  readonly #session: Session;
+  readonly #presenter: Presenter;
+
+  constructor(session: Session, presenter: Presenter) {
+    this.#session = session;
+    this.#presenter = presenter;
+    session.subscribe((event) => this.#show(event));
+  }
+
+  /** Resolves with the first snapshot of the goal, or with the signal. */
+  untilGoal(signal: AbortSignal): Promise<void> {
+    return this.#until(signal, ({ event }) => event.type === "goal");
+  }
+
+  /** Until the goal is no longer active, the agent is gone or the person stops it; a sentence when it took too long. */
+  async untilAtRest(run: Run, { wallMs, idleMs }: TurnTimeouts, startedAt: number): Promise<string | undefined> {
+    const { signal } = run.interrupt;
+    const gone = new AbortController();
+    void run.agent?.gone.then(() => gone.abort());
+    const wall = AbortSignal.timeout(Math.max(0, Math.round(startedAt + wallMs - performance.now())));
+    while (this.#session.goal?.status === "active" && !signal.aborted && !gone.signal.aborted) {
+      if (wall.aborted) return `The goal is still active after ${wallMs / 1000} s`;
+      const silence = AbortSignal.timeout(idleMs);
+      await this.#until(AbortSignal.any([signal, gone.signal, wall, silence]), () => true);
+      if (silence.aborted) return `The goal is active, and the agent has been silent for ${idleMs / 1000} s`;
+    }
+    return undefined;
+  }
+
+  #until(signal: AbortSignal, fits: (event: SessionEvent) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        unsubscribe();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const unsubscribe = this.#session.subscribe((event) => fits(event) && end());
+      signal.addEventListener("abort", end, { once: true });
+      if (signal.aborted) end();
+    });
+  }
+
+  #show({ turnId, event }: SessionEvent): void {
+    if (event.type === "user") return;
+    if (event.type !== "turn") {
+      void this.#presenter.event({ ...event, ...(turnId === null && { outsidePrompt: true }) });
+      return;
+    }
+    if (event.state === "ended") this.outcomes.push(event.outcome);
+    else void this.#presenter.event({ type: "notice", from: "ostler", text: OWN_WORK, outsidePrompt: true });
+  }
+}
