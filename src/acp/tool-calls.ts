@@ -109,7 +109,8 @@ export class ToolCalls {
 }
 
 /** An input that is still to come is told as an empty one to a client that is not AIR. */
-function toEvent({ evidence: _, rawInput, ...shown }: ToolCall): TurnEventBody {
+function toEvent(call: ToolCall): TurnEventBody {
+  const { evidence: _, rawInput, ...shown } = call;
   return { type: "tool", ...shown, ...(rawInput !== undefined && !isEmpty(rawInput) && { rawInput }) };
 }
 
