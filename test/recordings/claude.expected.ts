@@ -196,6 +196,23 @@ const ticks = (count: number) => words("t", 0, count);
 const RAN = "Running it.The command has been run.";
 const HELLO = "Hello from the fake service.";
 const LIMIT_5H = (resetAt: string) => `You've hit your 5-hour limit · resets ${resetAt}`;
+/** A `/compact` that failed: `end_turn`, and no record. */
+const NOT_COMPACTED = failed("compaction", {
+  source: "rpc_error",
+  replaySafety: "no_output",
+  title: `Error during compaction: ${HTTP_500}`,
+  warnings: [],
+});
+const NOT_COMPACTED_BY_ITSELF = { warnings: [`Compaction failed: ${HTTP_500}`] };
+const TOO_FEW_GROUPS = { warnings: ["Compaction failed: too_few_groups"] };
+const TOO_LONG_TO_COMPACT = `Prompt is too long · automatic compaction failed: ${HTTP_500}`;
+const OVERFLOWED = rejected("context_overflow", {
+  source: "rpc_error",
+  replaySafety: "no_output",
+  title: containing(TOO_LONG_TO_COMPACT),
+  ...NOT_COMPACTED_BY_ITSELF,
+});
+
 const NOT_FOUND = rejected("session_not_found", {
   source: "rpc_error",
   replaySafety: "no_output",
@@ -237,6 +254,11 @@ const ANSWERS: readonly RecordingRow[] = [
     case: "subagent-ok",
     ...same(completed("The subagent is done.", { warnings: [], mustNotAppear: ["Subagent report"] })),
     why: "text of the child session (AIR) and of the tool result (plain) is not the parent's",
+  },
+  {
+    case: "declared-subagent-ok",
+    ...same(completed("The subagent is done.", { warnings: [], mustNotAppear: ["Subagent report"] })),
+    why: "native for both: subagent_spawned (AIR), subagent_update and session_message (plain)",
   },
   {
     case: "subagent-background",
@@ -286,7 +308,7 @@ const ANSWERS: readonly RecordingRow[] = [
   {
     case: "compact-ok",
     ...same(completed("Some answer."), completed("Some answer."), completed("")),
-    why: "prompt 3 is `/compact`: one completed tool call and no text is a completed turn",
+    why: "prompt 3 is `/compact`: one completed compaction and no text is a completed turn",
   },
   {
     case: "compact-auto",
@@ -295,9 +317,62 @@ const ANSWERS: readonly RecordingRow[] = [
   },
   {
     case: "compact-fail",
-    ...same(completed("Some answer."), completed("Some answer.")),
+    ...same(completed("Some answer."), completed("Some answer."), NOT_COMPACTED),
     why: "prompt 3 is a `/compact` whose tool call fails on end_turn without a record",
-    rest: needs("C", "a failed compaction fails the turn that asked for it, kind compaction"),
+  },
+  {
+    case: "compact-nothing",
+    ...same(completed("Error: No messages to compact")),
+    why: "`/compact` as first prompt: no compaction begins, and the text has the messageId of an answer",
+  },
+  {
+    case: "compact-auto-warn",
+    ...same(
+      completed("Answer 1."),
+      completed("Answer 2.", TOO_FEW_GROUPS),
+      completed("Answer 6.", NOT_COMPACTED_BY_ITSELF),
+    ),
+    why: "prompts 2 and 3 compact by themselves, that fails, and the turn goes on",
+  },
+  {
+    case: "declared-compact-ok",
+    ...same(completed("Some answer."), completed("Some answer."), completed("")),
+    why: "prompt 3 is `/compact`: compaction_update completed, with the summary, then with its facts",
+  },
+  {
+    case: "declared-compact-fail",
+    ...same(completed("Some answer."), completed("Some answer."), NOT_COMPACTED),
+    why: "prompt 3 is a `/compact` whose compaction_update is failed with an error, on end_turn",
+  },
+  {
+    case: "declared-compact-auto",
+    ...same(completed("Answer 1."), completed("<summary>Short summary.</summary>"), completed("Answer 4.")),
+    why: "prompt 2 compacts by itself and answers",
+  },
+  {
+    case: "declared-compact-auto-warn",
+    ...same(
+      completed("Answer 1."),
+      completed("Answer 2.", TOO_FEW_GROUPS),
+      completed("Answer 6.", NOT_COMPACTED_BY_ITSELF),
+    ),
+    why: "as compact-auto-warn, with compaction_update",
+  },
+  {
+    case: "declared-compact-auto-fail",
+    air: [
+      completed("Answer 1."),
+      record("context_overflow", "service", RETRY, TOO_LONG_TO_COMPACT, NOT_COMPACTED_BY_ITSELF),
+      record("context_overflow", "service", RETRY, TOO_LONG_TO_COMPACT, NOT_COMPACTED_BY_ITSELF),
+    ],
+    plain: [completed("Answer 1."), OVERFLOWED, OVERFLOWED],
+    why: "the compaction that the turn needs fails: the record or error says so, the compaction itself is a warning",
+  },
+  {
+    case: "declared-compact-cancel",
+    ...same(completed("Some answer."), completed("Some answer."), cancelled(130)),
+    why: "prompt 3 is a `/compact` that the caller cancels: compaction_update cancelled, then the result",
+    drive: { abortTurn: 3 },
   },
   {
     case: "set-unknown-model",
@@ -456,6 +531,11 @@ const REFUSALS: readonly RecordingRow[] = [
     air: [declined(DECLINED), completed("Fine again.")],
     plain: [declined(flagged("Opus 5.5", "8106465", "general_harms", 11) + DECLINED), completed("Fine again.")],
     why: "prompt 2 is an ordinary turn",
+  },
+  {
+    case: "declared-refusal-fallback",
+    ...same(completed("Answered by claude-opus-4-8", { warnings: [], mustNotAppear: ["**"] })),
+    why: "the client takes notices: the fallback is a notice, for AIR too, and no warning of the turn",
   },
   {
     case: "refusal-fallback",

@@ -90,6 +90,8 @@ const BOTH = ["retry", "new_session"];
 const RECONNECTING = "Reconnecting... 1/2";
 const NO_NETWORK = "Reconnecting... waiting for network";
 const HIGH_DEMAND = "We’re currently experiencing high demand, which may cause temporary errors.";
+const NOT_COMPACTED = [`Compaction failed: ${HIGH_DEMAND}`];
+const NO_SUCH_MODEL = "The model 'no-such-model' does not exist or you do not have access to it.";
 const AT_CAPACITY = "Selected model is at capacity. Please try a different model.";
 const TOKENS_PER_MINUTE =
   "rate limit exceeded: Rate limit reached for gpt-5.5 on tokens per min (TPM): Limit 30000. Please try again in 0.4s.";
@@ -178,7 +180,19 @@ const ANSWERS: readonly RecordingRow[] = [
     case: "compact-manual",
     air: [completed("Turn one."), completed(""), completed("After compaction.")],
     plain: [completed("Turn one."), completed(""), completed("After compaction.")],
-    why: "prompt 2 is `/compact`: one completed tool call and no text is a completed turn",
+    why: "prompt 2 is `/compact`: one completed compaction and no text is a completed turn",
+  },
+  {
+    case: "declared-compact-auto",
+    air: [completed("Turn one."), completed("After compaction.")],
+    plain: [completed("Turn one."), completed("After compaction.")],
+    why: "prompt 2 compacts by itself and answers: compaction_update in place of the tool call",
+  },
+  {
+    case: "declared-compact-manual",
+    air: [completed("Turn one."), completed(""), completed("After compaction.")],
+    plain: [completed("Turn one."), completed(""), completed("After compaction.")],
+    why: "prompt 2 is `/compact`: one completed compaction_update and no text is a completed turn",
   },
   {
     case: "two-sessions-at-once",
@@ -392,22 +406,22 @@ const REJECTIONS: readonly RecordingRow[] = [
     why: "does not exist or no access",
   },
   {
+    case: "declared-model-notice",
+    air: [record("model_unavailable", "service", RETRY, NO_SUCH_MODEL, { warnings: [] })],
+    plain: [sentence("model_unavailable", NO_SUCH_MODEL, { warnings: [] })],
+    why: "the client takes notices: the fallback metadata are a notice, for AIR too, and no warning of the turn",
+  },
+  {
     case: "http-404-model-not-found",
     air: [
-      record(
-        "model_unavailable",
-        "service",
-        RETRY,
-        "The model 'no-such-model' does not exist or you do not have access to it.",
-        {
-          warnings: [
-            "Model metadata for `no-such-model` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.",
-          ],
-        },
-      ),
+      record("model_unavailable", "service", RETRY, NO_SUCH_MODEL, {
+        warnings: [
+          "Model metadata for `no-such-model` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.",
+        ],
+      }),
     ],
     plain: [
-      sentence("model_unavailable", "The model 'no-such-model' does not exist or you do not have access to it.", {
+      sentence("model_unavailable", NO_SUCH_MODEL, {
         replaySafety: "output_seen",
         text: "Warning: Model metadata for `no-such-model` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.\n\n",
       }),
@@ -537,10 +551,34 @@ const SERVICE: readonly RecordingRow[] = [
     case: "compact-fails",
     air: [
       completed("Turn one."),
-      record("service_error", "service", BOTH, HIGH_DEMAND, { replaySafety: "tool_started", warnings: [] }),
+      record("service_error", "service", BOTH, HIGH_DEMAND, { replaySafety: "no_output", warnings: [] }),
     ],
-    plain: [completed("Turn one."), sentence("service_error", HIGH_DEMAND, { replaySafety: "tool_started" })],
-    why: "prompt 2 is `/compact`: its tool call had started, so it is not resent",
+    plain: [completed("Turn one."), sentence("service_error", HIGH_DEMAND, { replaySafety: "no_output" })],
+    why: "prompt 2 is `/compact`: the record is more specific than that the compaction failed, and nothing was changed",
+  },
+  {
+    case: "declared-compact-fails",
+    air: [
+      completed("Turn one."),
+      record("service_error", "service", BOTH, HIGH_DEMAND, { replaySafety: "no_output", warnings: [] }),
+    ],
+    plain: [completed("Turn one."), sentence("service_error", HIGH_DEMAND, { replaySafety: "no_output" })],
+    why: "the same with a compaction_update that fails",
+  },
+  {
+    case: "declared-compact-auto-fails",
+    air: [
+      completed("Turn one."),
+      record("service_error", "service", BOTH, HIGH_DEMAND, {
+        replaySafety: "no_output",
+        warnings: ["Reconnecting... 2/2", ...NOT_COMPACTED],
+      }),
+    ],
+    plain: [
+      completed("Turn one."),
+      sentence("service_error", HIGH_DEMAND, { replaySafety: "no_output", warnings: NOT_COMPACTED }),
+    ],
+    why: "prompt 2 compacts by itself, and the turn fails with it, by a record of another id than the retries had",
   },
   {
     case: "http-429-rate-limit-recover",

@@ -43,6 +43,7 @@ export interface Replayed {
 }
 
 const AGENT = join(import.meta.dirname, "../fixtures/agents/replay.mjs");
+/** For what the recording has no prompt of. */
 const PROMPT = "Please do the task.";
 /** How long an agent that ignores a cancel is waited for: long enough for one that answers, on a busy machine too. */
 const CANCEL_GRACE_S = 2;
@@ -90,7 +91,7 @@ async function askOnce(job: ReplayJob, folder: string, log: string) {
     log: new Log(ostlerPaths({ OSTLER_HOME: join(folder, "home") })),
     onSignal: (listener) => interruptWith(listener, stop.signal),
   };
-  const exitCode = await main(["ask", ...flags, PROMPT], io);
+  const exitCode = await main(["ask", ...flags, promptIn(job.recording, 1)], io);
   if (stdout.text === "") throw new Error(`No result on stdout; stderr: ${stderr.text}`);
   const result: ResultLine = JSON.parse(stdout.text);
   if (result.exitCode !== exitCode) throw new Error(`The result says exit ${result.exitCode}, main said ${exitCode}`);
@@ -118,25 +119,38 @@ async function promptInProcess(job: ReplayJob, folder: string, log: string) {
   if (drive.twoSessions) {
     const second = await runtime.openSession({ cwd });
     results.push(
-      ...(await Promise.all([first, second].map((session) => promptOnce(session, job, new AbortController())))),
+      ...(await Promise.all([first, second].map((session) => promptOnce(session, job, 1, new AbortController())))),
     );
   } else {
     for (let turn = 1; turn <= job.turns; turn += 1) {
       const stop = drive.holdPermission ? question : new AbortController();
       using _ = drive.abortTurn === turn && !drive.holdPermission ? abortAtGate(log, stop) : undefined;
-      results.push(await promptOnce(first, job, stop));
+      results.push(await promptOnce(first, job, turn, stop));
     }
   }
   return { results, printed: JSON.stringify(results) };
 }
 
-async function promptOnce(session: Session, job: ReplayJob, stop: AbortController): Promise<ResultLine> {
-  const { outcome } = session.prompt(PROMPT, {
+async function promptOnce(session: Session, job: ReplayJob, turn: number, stop: AbortController): Promise<ResultLine> {
+  const { outcome } = session.prompt(promptIn(job.recording, turn), {
     retries: job.drive.retries ?? 0,
     signal: stop.signal,
     timeouts: { cancelGraceMs: CANCEL_GRACE_S * 1000 },
   });
   return lineFor(await outcome, job.backend, stop.signal);
+}
+
+/** What the recorded client said, counted from 1: `/compact` is judged as no other prompt is. */
+function promptIn(recording: string, turn: number): string {
+  const prompts = readFileSync(recording, "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"session/prompt"'))
+    .map((line): RecordedPrompt => JSON.parse(line));
+  return prompts[turn - 1]?.frame?.params?.prompt?.[0]?.text ?? PROMPT;
+}
+
+interface RecordedPrompt {
+  readonly frame?: { readonly params?: { readonly prompt?: readonly { readonly text?: string }[] } };
 }
 
 /** The line that the command line would close with. */
