@@ -50,6 +50,8 @@ export interface Runtime extends AsyncDisposable {
    * `request_rejected` where the agent cannot fork or does not find the message.
    */
   forkSession(options: ForkSessionOptions): Promise<Session>;
+  /** Has the agent sign in by one of its methods; a browser may open. Throws the typed error of the agent. */
+  authenticate(methodId: string): Promise<void>;
   /** The sessions that the agent keeps. Throws kind `request_rejected` where it cannot list them. */
   listSessions(options?: ListSessionsOptions): Promise<AgentSessionList>;
   /** The redacted end of stderr. */

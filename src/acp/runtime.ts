@@ -31,6 +31,8 @@ import { tapProcess } from "./wire-tap.ts";
 export type { Runtime, RuntimeEnd };
 
 const DEFAULTS = { handshakeMs: 60_000, lineBytes: 64 * 1024 * 1024 };
+/** A person signs in, maybe in a browser. */
+const LOGIN_MS = 600_000;
 const STDERR_SHOWN_CHARS = 4000;
 
 /** Starts an agent and shakes hands. Throws an `AcpError` or `AcpRuntimeError` with `failure`; nothing is left running then. */
@@ -190,6 +192,15 @@ class AcpRuntime implements Runtime {
 
   forkSession(options: ForkSessionOptions): Promise<Session> {
     return this.#sessions.fork(options);
+  }
+
+  async authenticate(methodId: string): Promise<void> {
+    const deadlineMs = LOGIN_MS;
+    try {
+      await this.#connection.request("authenticate", { methodId }, { deadlineMs });
+    } catch (error) {
+      throw toStartError(error, this, "authenticate");
+    }
   }
 
   listSessions(options: ListSessionsOptions = {}): Promise<AgentSessionList> {

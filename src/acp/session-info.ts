@@ -129,11 +129,17 @@ export function offersOf(
   const others = options.filter((option) => option !== model && option !== mode);
   return {
     ...(modelChoices.length > 0 && {
-      models: offer(model, "model", now.model ?? currentModel, modelChoices),
+      models: offer(model, "model", choiceOf(now.model ?? currentModel, modelChoices), modelChoices),
     }),
     ...(modes !== undefined && { modes: offer(mode, "mode", now.mode ?? modes.current ?? undefined, modeChoices) }),
     options: others.map((option) => offer(option, option.id, option.current, option.choices)),
   };
+}
+
+/** The choice that a model is; codex's `id[effort]` is the one of its id. */
+function choiceOf(model: string | undefined, choices: readonly SettingChoice[]): string | undefined {
+  if (model === undefined || choices.some(({ value }) => value === model)) return model;
+  return choices.find(({ value }) => model.startsWith(`${value}[`))?.value ?? model;
 }
 
 function offer(

@@ -49,6 +49,8 @@ export interface OpenRuntimeOptions extends AgentWish {
   readonly sink?: FailureSink | undefined;
   /** Hears the wire, see `openTrace`. */
   readonly tap?: WireTap | undefined;
+  /** Logins may be run in a terminal: the agent is told, and offers them. */
+  readonly takesLogins?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -20,6 +20,7 @@ import type { LoadedConfig } from "./config.ts";
 import { Conversation } from "./conversation.ts";
 import { CrashFiles, identifyProgram } from "./crash-ledger.ts";
 import { childEnvironment } from "./environment.ts";
+import { withTerminalLogin } from "./terminal-login.ts";
 import type { FlightRecorder } from "./flight-recorder.ts";
 import type {
   Host,
@@ -162,7 +163,8 @@ class ComposedHost implements Host {
     const { env, surface } = this.#facts;
     const { command, at } = findProgram(selected, this.#place);
     const { settings } = selected;
-    const backend = backendFor(selected.backend, settings);
+    const habits = backendFor(selected.backend, settings);
+    const backend = options.takesLogins === true ? withTerminalLogin(habits) : habits;
     const cwd = this.#workspace(options);
     const gate = options.rules?.gate ?? this.config.gate;
     const spec: HostSpec = {

@@ -59,15 +59,21 @@ interface LoginPlace {
   readonly cwd: string;
 }
 
+/** What a person types to sign in, as a line for a shell; see {@link loginWords}. */
+export function loginCommand(profile: Profile, command: CommandLine, place: LoginPlace): string | undefined {
+  const words = loginWords(profile, command, place);
+  return words === undefined ? undefined : shellLine(words, place.env);
+}
+
 /**
- * What a person types to sign in: the harness's own program where PATH has it, else the one that the adapter brings;
- * undefined where neither is there.
+ * The command that signs in on this machine: the harness's own program where PATH has it, else the one that the adapter
+ * brings; undefined where neither is there.
  */
-export function loginCommand(
+export function loginWords(
   profile: Profile,
   { file, args }: CommandLine,
   { env, cwd }: LoginPlace,
-): string | undefined {
+): readonly string[] | undefined {
   const isInPath = (program: string): boolean => findInPath(program, env, cwd) !== undefined;
   // Ostler runs its own adapters with its own Node; the one of the machine may be too old, or missing.
   const isOurNode = file === process.execPath && args[0] !== undefined;
@@ -75,19 +81,19 @@ export function loginCommand(
   const start = isOurNode ? [file] : [];
   switch (profile) {
     case "claude":
-      if (isInPath("claude")) return "claude auth login";
+      if (isInPath("claude")) return ["claude", "auth", "login"];
       if (basename(at) !== "claude-agent-acp") return undefined;
-      return shellLine([...start, at, "--cli", "auth", "login"], env);
+      return [...start, at, "--cli", "auth", "login"];
     case "codex": {
-      if (isInPath("codex")) return "codex login";
+      if (isInPath("codex")) return ["codex", "login"];
       // Beside the adapter, or, where npm installed that globally, among its own packages.
       const folders = [dirname(at), join(packageOf(at)?.folder ?? dirname(at), "node_modules", ".bin")];
       const codex = folders.map((folder) => join(folder, "codex")).find((program) => existsSync(program));
-      return codex === undefined ? undefined : shellLine([...start, codex, "login"], env);
+      return codex === undefined ? undefined : [...start, codex, "login"];
     }
     case "kiro":
-      if (isInPath("kiro-cli")) return "kiro-cli login";
-      return basename(at) === "kiro-cli" ? shellLine([at, "login"], env) : undefined;
+      if (isInPath("kiro-cli")) return ["kiro-cli", "login"];
+      return basename(at) === "kiro-cli" ? [at, "login"] : undefined;
     case "generic":
       return undefined;
   }

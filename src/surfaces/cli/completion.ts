@@ -8,13 +8,14 @@ import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
 
 const SHELLS = ["bash", "zsh"];
+const BACKENDS = "claude codex kiro demo";
 const WORDS: Readonly<Record<string, string>> = {
-  sessions: "list show close",
+  sessions: "list show fork close",
   goal: "set pause resume clear show",
   backends: "list install resume codex claude",
+  login: BACKENDS,
   completion: SHELLS.join(" "),
 };
-const BACKENDS = "claude codex kiro demo";
 
 export async function completion(argv: readonly string[], io: Io): Promise<number> {
   const [shell, ...more] = parseArguments(argv, COMPLETION_OPTIONS).words;

@@ -27,13 +27,27 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
     ],
   },
   sessions: {
-    usage: "ostler sessions [list | show NAME | close NAME]",
-    describe: "Show the sessions that ostler ask -s can go on in, or forget one",
+    usage: "ostler sessions [list | show NAME | fork NAME | close NAME]",
+    describe: "Show the sessions that ostler ask -s can go on in, fork one, or forget one",
     examples: [
       ["ostler sessions", "All of them, the last used first"],
       ["ostler sessions show login", "Where it works, with which agent, and how its last turn ended"],
+      ["ostler sessions fork login --as try", "A second session with the same history; the first stays as it is"],
       ["ostler sessions close login", "Forget it; what the agent itself keeps stays"],
     ],
+  },
+  models: {
+    usage: "ostler models [options]",
+    describe: "Show which models and options an agent offers, and which it recommends",
+    examples: [
+      ["ostler models -b claude", "For ostler ask -m"],
+      ["ostler models -b codex --json", "For programs"],
+    ],
+  },
+  modes: {
+    usage: "ostler modes [options]",
+    describe: "Show which modes an agent has, and which of them ask before they act",
+    examples: [["ostler modes -b codex", "For ostler ask --mode"]],
   },
   goal: {
     usage: "ostler goal set|pause|resume|clear|show -s NAME [objective..]",
@@ -61,6 +75,11 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ["ostler backends install codex", "The tested version of the adapter, from npm"],
       ["ostler backends resume codex", "Start it again after it was parked for crashing too often"],
     ],
+  },
+  login: {
+    usage: "ostler login BACKEND [--method ID]",
+    describe: "Sign in to an agent by its own login, and see whether that took",
+    examples: [["ostler login claude", "At a terminal"]],
   },
   doctor: {
     usage: "ostler doctor [options]",

@@ -33,6 +33,12 @@ async function runCommand([command = "--help", ...rest]: readonly string[], io: 
   switch (command) {
     case "sessions":
       return (await import("./sessions-command.ts")).sessions(rest, io);
+    case "models":
+      return (await import("./offers-command.ts")).models(rest, io);
+    case "modes":
+      return (await import("./offers-command.ts")).modes(rest, io);
+    case "login":
+      return (await import("./login-command.ts")).login(rest, io);
     case "goal":
       return (await import("./goal-command.ts")).goal(rest, io);
     case "steer":

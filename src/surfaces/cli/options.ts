@@ -203,7 +203,31 @@ export const DOCTOR_OPTIONS = {
   ...GENERAL_OPTIONS,
 } as const satisfies OptionTable;
 
+/** Of `models` and `modes`. */
+export const OFFERS_OPTIONS = {
+  backend: ASK_OPTIONS.backend,
+  agent: ASK_OPTIONS.agent,
+  profile: ASK_OPTIONS.profile,
+  cwd: ASK_OPTIONS.cwd,
+  json: { type: "flag", group: "Output", describe: "One JSON object on stdout" },
+  ...GENERAL_OPTIONS,
+} as const satisfies OptionTable;
+
+export const LOGIN_OPTIONS = {
+  method: { type: "text", value: "ID", group: "Agent", describe: "Which of the logins that the agent offers" },
+  ...GENERAL_OPTIONS,
+} as const satisfies OptionTable;
+
 export const SESSIONS_OPTIONS = {
+  agent: { type: "flag", group: "Agent", describe: "List what the agent itself keeps for this folder" },
+  backend: { type: "text", alias: "b", value: "NAME", group: "Agent", describe: "Of this agent, with --agent" },
+  at: {
+    type: "text",
+    value: "MESSAGE",
+    group: "Agent",
+    describe: "Fork at this message of the agent (default: the last)",
+  },
+  as: { type: "text", value: "NAME", group: "Agent", describe: "What the fork is called (default: NAME-2)" },
   cwd: { type: "text", alias: "C", value: "DIR", group: "General", describe: "Look in this folder first" },
   json: { type: "flag", group: "Output", describe: "JSON on stdout" },
   ...GENERAL_OPTIONS,
@@ -248,7 +272,18 @@ export const COMPLETION_OPTIONS = GENERAL_OPTIONS;
 export type AskOptions = OptionValues<typeof ASK_OPTIONS>;
 export type DoctorOptions = OptionValues<typeof DOCTOR_OPTIONS>;
 
-export const COMMAND_NAMES = ["ask", "sessions", "goal", "steer", "backends", "doctor", "completion"] as const;
+export const COMMAND_NAMES = [
+  "ask",
+  "sessions",
+  "goal",
+  "steer",
+  "models",
+  "modes",
+  "backends",
+  "login",
+  "doctor",
+  "completion",
+] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
 /** Every command with its options. */
@@ -257,7 +292,10 @@ export const COMMANDS: Readonly<Record<CommandName, OptionTable>> = {
   sessions: SESSIONS_OPTIONS,
   goal: GOAL_OPTIONS,
   steer: STEER_OPTIONS,
+  models: OFFERS_OPTIONS,
+  modes: OFFERS_OPTIONS,
   backends: BACKENDS_OPTIONS,
+  login: LOGIN_OPTIONS,
   doctor: DOCTOR_OPTIONS,
   completion: COMPLETION_OPTIONS,
 };

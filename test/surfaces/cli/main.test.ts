@@ -153,7 +153,10 @@ test.each(["", "\u001B[31m", "\u001B(B", `${"x".repeat(30)} `, "word\u001B[01;31
 );
 
 test.each([
-  { line: "ostler ", words: ["ask", "sessions", "backends", "doctor", "completion"] },
+  {
+    line: "ostler ",
+    words: ["ask", "sessions", "goal", "steer", "models", "modes", "backends", "login", "doctor", "completion"],
+  },
   { line: "ostler ask --form", words: ["--format"] },
   { line: "ostler ask --format n", words: ["ndjson"] },
   { line: "ostler ask -b c", words: ["claude", "codex"] },

@@ -1,0 +1,87 @@
+/** A command that asks an agent something besides a prompt: starts it, and tells a failure as `ostler ask` does. */
+import { resolve } from "node:path";
+import type { Profile } from "../../errors/failure.ts";
+import { EXIT, KINDS } from "../../errors/kinds.ts";
+import { cleanLine } from "../../errors/redact.ts";
+import { createHost } from "../../host/host.ts";
+import type { OpenedRuntime } from "../../host/host-options.ts";
+import { UsageError } from "../../host/usage-error.ts";
+import { renderCard } from "../shared/card.ts";
+import { signalExitCode } from "../shared/exit-code.ts";
+import { failureCard } from "../shared/failure-card.ts";
+import type { CardWords } from "../shared/failure-card.ts";
+import { failureFor } from "./boundary.ts";
+import { harmlessJson } from "./harmless-json.ts";
+import { Interrupt } from "./interrupt.ts";
+import type { Io } from "./io.ts";
+import { BatchedOutput } from "./output.ts";
+
+/** Which agent, as its options say it. */
+export interface AgentOptions {
+  readonly backend?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly profile?: Profile | undefined;
+  readonly cwd?: string | undefined;
+  readonly config?: string | undefined;
+  readonly json: boolean;
+}
+
+/** What the command may use while its agent runs. */
+export interface RunningAgent extends OpenedRuntime {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+}
+
+const MAX_NOTICE_CHARS = 1000;
+
+/**
+ * Prints what `use` makes of a running agent, and returns the exit code; by then the agent is gone. A failure is a card on
+ * stderr, or an object with `failure` on stdout.
+ * @throws UsageError for options that cannot be carried out.
+ */
+export async function withAgent(
+  options: AgentOptions,
+  io: Io,
+  use: (agent: RunningAgent) => Promise<readonly string[]>,
+): Promise<number> {
+  if (options.backend !== undefined && options.agent !== undefined)
+    throw new UsageError("--backend and --agent both name an agent; give one of them");
+  using interrupt = new Interrupt(io);
+  const { signal } = interrupt;
+  const stdout = new BatchedOutput(io.stdout);
+  const stderr = new BatchedOutput(io.stderr);
+  const say = (sentence: string): void => stderr.write(`${cleanLine(sentence, MAX_NOTICE_CHARS)}\n`);
+  const cwd = resolve(io.cwd, options.cwd ?? ".");
+  const configFile = options.config === undefined ? {} : { configFile: resolve(io.cwd, options.config) };
+  let opened: OpenedRuntime | undefined;
+  try {
+    await using host = await createHost({ env: io.env, cwd, signal, log: io.log.write, ...configFile });
+    for (const warning of host.warnings) say(warning);
+    const { backend, agent, profile } = options;
+    opened = await host.openRuntime({ backend, agent, profile, cwd, signal });
+    const { runtime, notice } = opened;
+    interrupt.kill = (bug) => runtime.kill(bug);
+    if (notice !== undefined) say(notice);
+    for (const line of await use({ ...opened, cwd, signal })) stdout.write(`${line}\n`);
+    return EXIT.completed;
+  } catch (error) {
+    if (interrupt.received !== undefined) return signalExitCode(interrupt.received);
+    if (!(error instanceof Error && "failure" in error)) throw error;
+    const failure = failureFor(error);
+    const { backend = options.backend ?? "agent" } = opened ?? {};
+    if (options.json) stdout.write(`${harmlessJson({ backend, failure })}\n`);
+    else for (const line of renderCard(failureCard(failure, await wordsFor(opened, io)))) stderr.write(`${line}\n`);
+    return KINDS[failure.kind].exit;
+  } finally {
+    await Promise.all([stdout.finish(), stderr.finish()]);
+  }
+}
+
+/** What the card may say of this agent. */
+async function wordsFor(opened: OpenedRuntime | undefined, io: Io): Promise<CardWords> {
+  if (opened === undefined) return {};
+  const { loginAdvice } = await import("../../host/inspect-login.ts");
+  const { backend } = opened.runtime;
+  return { profile: backend.profile, loginHint: loginAdvice(opened.runtime, io) };
+}
