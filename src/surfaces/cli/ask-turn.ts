@@ -56,6 +56,7 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
     signal: interrupt.signal,
     timeouts,
     keepText: presenter.keepsText,
+    reportChanges: options.changes,
     whenUnread: "pause",
   });
   return follow(turn, run);

@@ -1,6 +1,7 @@
 /** The formats for programs: `json` and `ndjson` keep stdout pure JSON, `quiet` is the answer and nothing else. */
 import type { TurnEvent } from "../../acp/events.ts";
 import { cleanLine } from "../../errors/redact.ts";
+import { renderChangeReport } from "../shared/change-report.ts";
 import { reportOf } from "../shared/report.ts";
 import { harmlessJson } from "./harmless-json.ts";
 import type { BatchedOutput } from "./output.ts";
@@ -78,5 +79,7 @@ export class QuietPresenter implements Presenter {
     this.#terminal.endAnswer();
     const card = reportOf(outcome, words);
     if (card !== undefined) this.#terminal.say(card.lead);
+    // Asked for by name.
+    if (outcome.changes !== undefined) this.#terminal.say(renderChangeReport(outcome.changes).join("\n"));
   }
 }

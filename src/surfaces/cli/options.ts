@@ -121,6 +121,11 @@ export const ASK_OPTIONS = {
     describe: "text streams the answer, json is one result, ndjson one event a line, quiet the answer alone",
   },
   json: { type: "flag", group: "Output", describe: "The same as --format ndjson" },
+  changes: {
+    type: "flag",
+    group: "Output",
+    describe: "List the files that the agent changed, as it tells them, at the end",
+  },
   trace: {
     type: "text",
     value: "FILE",

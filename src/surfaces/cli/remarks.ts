@@ -4,6 +4,8 @@ import { sentenceFor } from "../../errors/wording.ts";
 import type { Failure } from "../../errors/failure.ts";
 import type { PlanEntry, TurnEvent } from "../../acp/events.ts";
 import { goalSentence } from "../shared/goal-sentence.ts";
+import { summarizeDiff } from "./diff-lines.ts";
+import { PlanRemarks } from "./plan-remarks.ts";
 import type { Tone } from "./terminal.ts";
 
 export interface Remark {
@@ -12,7 +14,7 @@ export interface Remark {
 }
 
 const MAX_TITLE_CHARS = 200;
-/** Tool calls whose last line is remembered, so that the same state is not said twice. */
+/** Tool calls, and files, whose last line is remembered, so that the same state is not said twice. */
 const MAX_REMEMBERED_TOOLS = 1000;
 
 const PLAN_SIGN = { pending: "·", in_progress: "▸", completed: "✓" } as const;
@@ -21,6 +23,9 @@ export class Remarks {
   /** What was last said about each tool call. */
   readonly #tools = new Map<string, { readonly title: string; readonly shown: string; readonly state: string }>();
   #plan: readonly PlanEntry[] = [];
+  readonly #plans = new PlanRemarks();
+  /** What was last said about each file of a call: a snippet may be followed by the exact change. */
+  readonly #diffs = new Map<string, string>();
   readonly #warned = new Set<string>();
   #goalSaid = "";
   /** The record of a harness that tries again comes as retry and as warning. */
@@ -28,11 +33,21 @@ export class Remarks {
 
   /** What is to be said about this event, often nothing. */
   of(event: TurnEvent): readonly Remark[] {
+    const isPlan = event.type === "plan" && "document" in event;
+    return isPlan ? this.#plans.of(event.toolCallId, event.document) : [...this.rest(), ...this.#said(event)];
+  }
+
+  /** What was held back because it could still grow. */
+  rest(): readonly Remark[] {
+    return this.#plans.flush();
+  }
+
+  #said(event: TurnEvent): readonly Remark[] {
     switch (event.type) {
       case "tool":
         return this.#tool(event);
       case "diff":
-        return [{ text: `  ± ${cleanLine(event.path, MAX_TITLE_CHARS)}`, tone: "dim" }];
+        return this.#diff(event);
       case "plan":
         return "entries" in event ? this.#planSteps(event.entries) : [];
       case "permission":
@@ -79,6 +94,16 @@ export class Remarks {
     this.#warned.add(key);
     if (failure.title === this.#retryReason) return [];
     return [{ text: `Warning: ${sentenceFor(failure)}`, tone: "warning" }];
+  }
+
+  #diff(event: TurnEvent & { readonly type: "diff" }): readonly Remark[] {
+    const key = `${event.toolCallId}\0${event.path}`;
+    const line = summarizeDiff(event);
+    if (this.#diffs.get(key) === line) return [];
+    this.#diffs.delete(key);
+    this.#diffs.set(key, line);
+    if (this.#diffs.size > MAX_REMEMBERED_TOOLS) this.#diffs.delete(this.#diffs.keys().next().value!);
+    return [{ text: `  ${line}`, tone: "dim" }];
   }
 
   #tool(event: TurnEvent & { readonly type: "tool" }): readonly Remark[] {

@@ -2,8 +2,9 @@
  * Events for a program: words that are meant for people are scrubbed, as they are on a screen. The answer, diffs, the
  * input and output of tools and all ids are as they came.
  */
-import type { TurnEvent } from "../../acp/events.ts";
-import { cleanBlock, cleanLine } from "../../errors/redact.ts";
+import type { PlanDocument, TurnEvent } from "../../acp/events.ts";
+import { cleanBlock, cleanLine, redact, stripControls } from "../../errors/redact.ts";
+import { scrubReport } from "../shared/change-report.ts";
 
 const MAX_TITLE_CHARS = 2000;
 const MAX_TEXT_CHARS = 8000;
@@ -35,8 +36,10 @@ export class ScrubbedEvents {
         return { ...event, request: clean, answer };
       }
       case "plan":
-        if (!("entries" in event)) return event;
+        if (!("entries" in event)) return { ...event, document: event.document && scrubPlan(event.document) };
         return { ...event, entries: event.entries.map((entry) => ({ ...entry, content: line(entry.content) })) };
+      case "changes":
+        return { ...event, report: scrubReport(event.report) };
       case "retry":
         return { ...event, reason: line(event.reason) };
       case "notice":
@@ -78,6 +81,16 @@ export class ScrubbedEvents {
     if (this.#titles.size > MAX_REMEMBERED_TOOLS) this.#titles.delete(this.#titles.keys().next().value!);
     return clean;
   }
+}
+
+/** Whole, because a person decides on it. */
+function scrubPlan(document: PlanDocument): PlanDocument {
+  const { text, problem } = document;
+  return {
+    ...document,
+    text: text && redact(stripControls(text)),
+    ...(problem === undefined ? {} : { problem: line(problem) }),
+  };
 }
 
 function line(text: string): string {

@@ -3,6 +3,7 @@ import type { TurnEvent } from "../../acp/events.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import type { StopSignal } from "../shared/exit-code.ts";
 import { renderCard } from "../shared/card.ts";
+import { renderChangeReport } from "../shared/change-report.ts";
 import { partialNote, reportOf } from "../shared/report.ts";
 import { AnswerView } from "./answer-view.ts";
 import { MAX_NOTICE_CHARS } from "./presenter.ts";
@@ -68,6 +69,7 @@ export class TextPresenter implements Presenter {
     // The text is not kept; what is there nevertheless are words of the adapter, all there was for an answer.
     if (this.#tail === "") this.#terminal.print(outcome.text);
     this.#terminal.endAnswer();
+    for (const { text, tone } of this.#remarks.rest()) this.#terminal.say(text, tone);
     for (const warning of outcome.warnings) {
       for (const { text, tone } of this.#remarks.warning(warning)) this.#terminal.say(text, tone);
     }
@@ -79,6 +81,7 @@ export class TextPresenter implements Presenter {
       this.#terminal.say(lead!, card.tone === "failure" ? "failure" : "warning");
       if (rest.length > 0) this.#terminal.say(rest.join("\n"));
     }
+    if (outcome.changes !== undefined) this.#terminal.say(renderChangeReport(outcome.changes).join("\n"));
     if (deniedByPolicy) this.#terminal.say(denialSummary(outcome.denied.length), "warning");
   }
 }

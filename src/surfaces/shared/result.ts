@@ -1,6 +1,8 @@
 /** The result line of `ostler ask`: what every machine-readable format closes with. Pure. */
 import type { Failure, RefusalInfo } from "../../errors/failure.ts";
+import type { ChangeReport } from "../../acp/events.ts";
 import type { TurnOutcome, Usage } from "../../acp/types.ts";
+import { scrubReport } from "./change-report.ts";
 
 /** One JSON object, the same words as the library's outcome. Every field is always there. */
 export interface ResultLine {
@@ -19,6 +21,8 @@ export interface ResultLine {
   readonly warnings: readonly Failure[];
   readonly attempts: number;
   readonly usage: Usage | null;
+  /** Which files the agent says it changed; null when `--changes` did not ask, or the prompt never left. */
+  readonly changes: ChangeReport | null;
   readonly durationMs: number;
 }
 
@@ -42,6 +46,7 @@ export function resultOf(
     warnings: outcome.warnings,
     attempts: outcome.attempts,
     usage: outcome.usage,
+    changes: outcome.changes === undefined ? null : scrubReport(outcome.changes),
     durationMs: outcome.durationMs,
   };
 }

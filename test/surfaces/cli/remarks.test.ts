@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TurnEvent } from "../../../src/acp/events.ts";
+import type { FileChange, PlanDocument, TurnEvent } from "../../../src/acp/events.ts";
 import type { Failure } from "../../../src/errors/failure.ts";
 import { Remarks } from "../../../src/surfaces/cli/remarks.ts";
 
@@ -15,6 +15,8 @@ const tool = (
   paths: [],
   ...more,
 });
+const diff = (change: FileChange, path = "/w/a.ts"): TurnEvent => ({ type: "diff", toolCallId: "t1", path, change });
+const plan = (document: PlanDocument | null): TurnEvent => ({ type: "plan", toolCallId: "t1", document });
 const failure: Failure = {
   id: "w1",
   revision: 1,
@@ -64,6 +66,71 @@ test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[]
       { type: "diff", toolCallId: "t1", path: "/w/a.ts", change: { form: "texts", oldText: null, newText: "x" } },
     ],
     lines: ["  ± /w/a.ts"],
+  },
+  {
+    from: "a snippet, then the exact change of the file, told twice",
+    events: [
+      diff({ form: "texts", oldText: "a", newText: "b" }),
+      diff({ form: "patch", patch: "x", kind: "modified", addedLines: 3, removedLines: 1 }),
+      diff({ form: "patch", patch: "y", kind: "modified", addedLines: 3, removedLines: 1 }),
+    ],
+    lines: ["  ± /w/a.ts", "  ± /w/a.ts (+3 -1)"],
+  },
+  {
+    from: "a new, a deleted and a renamed file, and a change that cannot be shown",
+    events: [
+      diff({ form: "patch", patch: "x", kind: "added", addedLines: 2, removedLines: 0 }, "/w/new"),
+      diff({ form: "patch", patch: "x", kind: "deleted", addedLines: 0, removedLines: 4 }, "/w/gone"),
+      diff({ form: "patch", patch: "x", kind: "renamed", fromPath: "/w/old", addedLines: 1, removedLines: 0 }, "/w/b"),
+      diff({ form: "unavailable", why: "The agent sent a patch that cannot be read" }, "/w/c"),
+    ],
+    lines: [
+      "  ± /w/new (new, +2)",
+      "  ± /w/gone (deleted, -4)",
+      "  ± /w/b (renamed from /w/old, +1 -0)",
+      "  ± /w/c (change unavailable: The agent sent a patch that cannot be read)",
+    ],
+  },
+  {
+    from: "a plan in a file, approved and closed",
+    events: [
+      plan({ text: "# Plan\n\n1. Do it\n", path: "/w/plan.md" }),
+      tool("completed", { title: "Exited Plan Mode" }),
+      plan(null),
+    ],
+    lines: ["The plan (/w/plan.md):", "  # Plan\n\n  1. Do it", "✓ Exited Plan Mode", "  · the plan is closed"],
+  },
+  {
+    from: "a plan that grows: each line once, and the last one when it is whole",
+    events: [plan({ text: "# Pl" }), plan({ text: "# Plan\n- on" }), plan({ text: "# Plan\n- one" }), tool("pending")],
+    lines: ["The plan:", "  # Plan", "  - one", "▸ npm test"],
+  },
+  {
+    from: "a plan that changes",
+    events: [plan({ text: "# A\n" }), plan({ text: "# B\n" })],
+    lines: ["The plan:", "  # A", "The plan, changed:", "  # B"],
+  },
+  {
+    from: "a plan whose file is missing",
+    events: [
+      plan({ text: null, path: "/w/gone.md", problem: "The plan in /w/gone.md is not shown: there is no such file" }),
+    ],
+    lines: ["The plan in /w/gone.md is not shown: there is no such file"],
+  },
+  {
+    from: "a plan of long ago",
+    events: [plan({ text: null, path: "/w/plan.md" })],
+    lines: ["The plan is in /w/plan.md"],
+  },
+  {
+    from: "a plan with a secret and control characters",
+    events: [plan({ text: `key=ghp_${"A".repeat(36)}\u001b[2J\n` })],
+    lines: ["The plan:", "  key=[redacted]"],
+  },
+  {
+    from: "a plan of more lines than anybody reads here",
+    events: [plan({ text: "x\n".repeat(500) }), plan({ text: "x\n".repeat(600) })],
+    lines: ["The plan:", `${"  x\n".repeat(200)}  …`],
   },
   {
     from: "a plan, then the step that changed",

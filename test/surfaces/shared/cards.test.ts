@@ -200,6 +200,7 @@ test("the result line has every field, in the words of the contract", () => {
     warnings: [],
     attempts: 1,
     usage: null,
+    changes: null,
     durationMs: 7,
   });
 });
