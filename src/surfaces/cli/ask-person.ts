@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import type { PermissionRequest } from "../../acp/types.ts";
 import type { AskPerson } from "../../host/permissions.ts";
 import { cleanLine } from "../../errors/redact.ts";
+import { renderDiffs } from "./diff-lines.ts";
 import type { Io } from "./io.ts";
 import type { Question, Terminal } from "./terminal.ts";
 
@@ -14,6 +15,8 @@ const MAX_LINE_CHARS = 500;
 /** A command is shown whole where that is possible: its end may be what matters. */
 const MAX_COMMAND_CHARS = 4000;
 const MAX_FACTS = 20;
+/** Of what would change; a screen or two. */
+const MAX_DIFF_LINES = 60;
 /** More answers have no key each. */
 const MAX_KEYS = 9;
 
@@ -123,7 +126,7 @@ export function renderQuestion(
   { reason, byKey }: { readonly reason: string; readonly byKey: boolean },
 ): string {
   const { title, description, kind, paths, rawInput, mcpServer, claimed, options } = request;
-  const { rawInput: otherInput, paths: otherPaths = [], kind: otherKind } = claimed ?? {};
+  const { rawInput: otherInput, paths: otherPaths = [], kind: otherKind, diffs: otherDiffs = [] } = claimed ?? {};
   const others = [...(otherKind === undefined ? [] : [`kind: ${otherKind}`]), ...otherPaths, ...factsOf(otherInput)];
   const facts = [
     ...(description === undefined || description === "" ? [] : [description]),
@@ -134,9 +137,14 @@ export function renderQuestion(
     ...(reason === "" ? [] : [`Why you are asked: ${reason}`]),
   ].map((fact) => `  ${cleanLine(fact, MAX_COMMAND_CHARS)}`);
   const answers = options.map(({ name }, index) => `  ${index + 1}) ${cleanLine(name, MAX_LINE_CHARS)}`);
+  const changes = [
+    ...renderDiffs(request.diffs ?? [], MAX_DIFF_LINES),
+    ...(otherDiffs.length === 0 ? [] : ["The question says otherwise:", ...renderDiffs(otherDiffs, MAX_DIFF_LINES)]),
+  ].map((line) => `  ${line}`);
   return [
     `The agent asks: ${cleanLine(title, MAX_LINE_CHARS)}`,
     ...facts,
+    ...changes,
     ...answers,
     byKey ? "Press a number; Enter means no." : "Answer with a number; nothing means no.",
   ].join("\n");
