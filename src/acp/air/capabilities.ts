@@ -4,7 +4,14 @@ import type { Frame } from "../frames.ts";
 import { AIR_VERSION, readAir } from "./namespace.ts";
 
 /** Declared because handled: a name stands here only with the code that reads what it turns on. */
-export const CLIENT_AIR_CAPABILITIES: readonly string[] = Object.freeze(["sessionFailure", "recommendedValue"]);
+export const CLIENT_AIR_CAPABILITIES: readonly string[] = Object.freeze([
+  "sessionFailure",
+  "recommendedValue",
+  "diffPatch",
+  "planFile",
+  "planContentDelta",
+  "agentFileChangeReport",
+]);
 
 /** The `_meta` of `initialize.clientCapabilities`. */
 export function airClientMeta(): Readonly<Record<string, unknown>> {
