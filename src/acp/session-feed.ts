@@ -57,6 +57,8 @@ export class SessionFeed {
   /** Of each child session, which may use the same ids as this one: what it tells, and evidence for its questions. */
   readonly #children = new Map<string, UpdateReader>();
   readonly #early: TurnEventBody[] = [];
+  /** The calls and messages of work that no prompt of ours started. */
+  readonly #ownWork = new EndedTurns();
   #lastTurnId: string | null = null;
 
   constructor(options: SessionFeedOptions) {
@@ -111,7 +113,9 @@ export class SessionFeed {
 
   /** An update that no running turn takes: late news of the last one, or work that no prompt of ours started. */
   outsideTurn(update: Frame): void {
-    const isLate = this.endedTurns.claims(update) || !STARTS_WORK.has(update["sessionUpdate"]);
+    const startsWork = STARTS_WORK.has(update["sessionUpdate"]);
+    const isLate = !this.#ownWork.claims(update) && (this.endedTurns.claims(update) || !startsWork);
+    if (!isLate) this.#ownWork.add(update);
     this.endedTurns.add(update);
     for (const event of this.reader.readAll(update)) {
       const isOfLast = isLate && !isOfSession(event);

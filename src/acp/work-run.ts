@@ -16,7 +16,7 @@ import { TurnStop } from "./turn-stop.ts";
 import type { TurnOutcome, TurnTimeouts } from "./types.ts";
 
 /** News of the session: an agent sends them whether it works or not. */
-const NO_SIGN: ReadonlySet<string> = new Set(["goal", "commands", "usage", "mode", "session", "task"]);
+export const NO_SIGN: ReadonlySet<string> = new Set(["goal", "commands", "usage", "mode", "session", "task"]);
 
 export interface WorkRunOptions {
   readonly timeouts: Partial<TurnTimeouts> | undefined;

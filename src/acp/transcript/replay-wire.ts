@@ -3,7 +3,9 @@
  * session: the same as the live one, but for what only Ostler knew and never sent (its own tries, deadlines and notices).
  */
 import { readSubagentId } from "../air/subagents.ts";
-import { STEERING_METHOD } from "../air/steering.ts";
+import { GOAL_METHOD } from "../air/goal.ts";
+import { namePlanFile } from "../air/plan-file.ts";
+import { STEERING_METHOD, readSteeringAnswer } from "../air/steering.ts";
 import type { AgentQuestion } from "../agent-question.ts";
 import { readParentClue } from "../child-sessions.ts";
 import { RpcError } from "../connection.ts";
@@ -17,7 +19,8 @@ import { readQuestionRequest } from "../question-form.ts";
 import { readSessionInfo } from "../session-info.ts";
 import { ReplayedSession } from "./replayed-session.ts";
 import type { Transcript } from "./transcript.ts";
-import { isSteered, readAgent, readBlocks, withAnswer } from "./wire-answers.ts";
+import type { ReplayedAgent } from "./wire-answers.ts";
+import { readAgent, readPrompt, withAnswer } from "./wire-answers.ts";
 
 /** Requests of either side that wait for their answer. */
 const MAX_OPEN = 10_000;
@@ -44,14 +47,16 @@ class WireReplay {
   /** Of ours to the agent, and of the agent to us: either side counts for itself. */
   #sent = new Map<unknown, Request>();
   #asked = new Map<unknown, Request>();
-  #agent: string | undefined;
+  #agent: ReplayedAgent = readAgent(undefined);
   #stderr = "";
 
   constructor(backend: Backend) {
     this.#backend = backend;
   }
 
+  /** To be read once, when the log is over. */
   get transcripts(): ReadonlyMap<string, Transcript> {
+    for (const session of this.#sessions.values()) session.finishWork();
     return new Map([...this.#sessions].map(([id, { transcript }]) => [id, transcript]));
   }
 
@@ -92,7 +97,13 @@ class WireReplay {
     const sessionId = str(params["sessionId"]) ?? "";
     switch (method) {
       case "session/prompt":
-        this.#session(sessionId).prompted(readBlocks(params["prompt"]));
+        this.#session(sessionId).prompted(readPrompt(params));
+        return;
+      case GOAL_METHOD:
+        this.#sessions.get(sessionId)?.requested(params["action"] === "set" || params["action"] === "resume");
+        return;
+      case STEERING_METHOD:
+        this.#sessions.get(sessionId)?.requested(false);
         return;
       case "session/cancel":
         this.#sessions.get(sessionId)?.cancelled();
@@ -110,7 +121,7 @@ class WireReplay {
     const session = this.#sessions.get(sessionId);
     switch (method) {
       case "initialize":
-        this.#agent = "result" in frame ? readAgent(result) : undefined;
+        this.#agent = readAgent(result);
         return;
       case "session/prompt":
         session?.answered(isObject(frame["error"]) ? { error: new RpcError(frame["error"]) } : { result });
@@ -121,8 +132,15 @@ class WireReplay {
       case "session/resume":
         if ("result" in frame) this.#opened((isObject(result) && str(result["sessionId"])) || sessionId, result);
         return;
-      case STEERING_METHOD:
-        if ("result" in frame && isSteered(result)) session?.steered(readBlocks(params["prompt"]));
+      case GOAL_METHOD:
+        session?.settled();
+        return;
+      case STEERING_METHOD: {
+        const { outcome } = readSteeringAnswer(result);
+        if (outcome === "startedNewTurn") session?.beganTurn();
+        const isTaken = outcome === "injected" || outcome === "startedNewTurn";
+        session?.settled(isTaken ? readPrompt(params).blocks : undefined);
+      }
     }
   }
 
@@ -132,7 +150,7 @@ class WireReplay {
     this.#session(sessionId).opened({
       sessionId,
       backend: this.#backend.id,
-      agent: this.#agent,
+      agent: this.#agent.name,
       model: info.currentModel,
       mode: info.modes?.current ?? undefined,
       info,
@@ -187,6 +205,7 @@ class WireReplay {
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) return known;
     const session = new ReplayedSession(sessionId, this.#backend);
+    if (this.#agent.namesPlanFiles) session.feed.reader.plans.readFile = namePlanFile;
     this.#sessions.set(sessionId, session);
     return session;
   }

@@ -1,28 +1,38 @@
 /** What the two sides of a log said to one another, where only its words are left of it. Pure. */
 import type { AgentQuestion, AnsweredQuestion } from "../agent-question.ts";
-import { readSteeringAnswer } from "../air/steering.ts";
+import { readAirField } from "../air/namespace.ts";
 import { isObject } from "../frames.ts";
+import type { Frame } from "../frames.ts";
 import { readHandshake } from "../negotiate.ts";
 import { str } from "../normalize.ts";
 import type { QuestionAnswer, QuestionValue } from "../questions.ts";
-import type { PermissionAnswer, PermissionRequest, PromptBlock } from "../types.ts";
+import type { PermissionAnswer, PermissionRequest } from "../types.ts";
+import type { ReplayedPrompt } from "./replayed-session.ts";
 
 /** Of a prompt a transcript shows the text. */
-export function readBlocks(prompt: unknown): PromptBlock[] {
+export function readPrompt({ prompt, _meta: meta }: Frame): ReplayedPrompt {
   const blocks = Array.isArray(prompt) ? prompt.filter(isObject) : [];
-  return blocks.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [{ type, text }] : []));
+  const report = readAirField(meta, "agentFileChangeReportRequest");
+  return {
+    blocks: blocks.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [{ type, text }] : [])),
+    reportId: isObject(report) ? str(report["requestId"]) : undefined,
+  };
 }
 
-/** The agent of the result of `initialize`, as a session names it. */
-export function readAgent(result: unknown): string | undefined {
-  const { agent } = readHandshake(result);
-  return agent === null ? undefined : `${agent.name} ${agent.version}`.trim();
+/** What a session needs to know of its agent. */
+export interface ReplayedAgent {
+  /** Name and version, as a session names it. */
+  readonly name: string | undefined;
+  readonly namesPlanFiles: boolean;
 }
 
-/** Whether the result of `_session/steering` says that the words were taken. */
-export function isSteered(result: unknown): boolean {
-  const { outcome } = readSteeringAnswer(result);
-  return outcome === "injected" || outcome === "startedNewTurn";
+/** Reads the result of `initialize`. */
+export function readAgent(result: unknown): ReplayedAgent {
+  const { agent, capabilities } = readHandshake(result);
+  return {
+    name: agent === null ? undefined : `${agent.name} ${agent.version}`.trim(),
+    namesPlanFiles: capabilities.air.capabilities.has("planFile"),
+  };
 }
 
 /** A question with the answer that went over the wire. An answer that cannot be read decided nothing. */
