@@ -21,6 +21,8 @@ export class OutsideWork {
   #requests = 0;
   /** As the agent says; undefined = it has not said anything. */
   #isActive: boolean | undefined;
+  /** It said so after its answer to a prompt whose turn is not over yet. */
+  #wokeUp = false;
   #lastWords: NodeJS.Timeout | undefined;
   /** What requests asked for, and what goes on by itself after them has the same limits. */
   #timeouts: Partial<TurnTimeouts> | undefined;
@@ -59,7 +61,10 @@ export class OutsideWork {
   /** Takes an update of the session to whoever judges it, and sees what it says of work. */
   around(update: Frame, deliver: () => void): void {
     const status = update["sessionUpdate"] === "session_info_update" ? readThreadStatus(update["_meta"]) : undefined;
-    if (status !== undefined) this.#isActive = status === "active";
+    if (status !== undefined) {
+      this.#isActive = status === "active";
+      this.#wokeUp = this.#isActive && this.#session.isTaken && !this.#session.isRunning;
+    }
     if (status === "active") this.#beginIfMeant();
     deliver();
     if (status === "systemError" && this.#run !== undefined)
@@ -73,9 +78,12 @@ export class OutsideWork {
     this.#run?.finish();
   }
 
-  /** The turn of a prompt is over; what the agent says of its state from now on is about something else. */
+  /** The turn of a prompt is over: what the agent said of its state before its answer is over with it. */
   turnOver(): void {
-    this.#isActive = this.#isActive === undefined ? undefined : false;
+    // After its end has been told.
+    if (this.#wokeUp) queueMicrotask(() => this.#beginIfMeant());
+    else if (this.#isActive === true) this.#isActive = false;
+    this.#wokeUp = false;
   }
 
   /** Stops it as a turn is stopped: softly, and the second time at once. Resolves when it is over. */

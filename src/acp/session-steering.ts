@@ -79,12 +79,12 @@ function ask(session: AcpSession, blocks: readonly PromptBlock[], notice?: strin
   };
   return new Promise((resolve, reject) => {
     link.connection.send(STEERING_METHOD, steeringParams(session.id, blocks), { deadlineMs: ANSWER_MS }, (answer) => {
+      settled();
       try {
         resolve(take(answer));
       } catch (error) {
         reject(error);
       }
-      settled();
     });
   });
 }

@@ -79,10 +79,11 @@ export class Conversation implements AsyncDisposable {
     return this.session.prompt(prompt, { ...options, budget: this.#budget, reopen: (signal) => this.#bind(signal) });
   }
 
-  /** Lets go of the process. Idempotent. */
+  /** Stops what the agent does by itself, and lets go of the process. Idempotent. */
   async close(): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
+    await session?.stopWork();
     if (session !== undefined && this.#lease !== undefined && this.#lease.runtime.sessionCount > 1)
       await session.close();
     await this.#release();
