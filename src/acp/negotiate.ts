@@ -29,6 +29,8 @@ export function initializeParams(
       terminal: false,
       // Only where somebody can answer: it reroutes kiro's questions (wire notes, section 3).
       ...(questions ? { elicitation: { form: {} } } : {}),
+      // Without AIR an agent is to behave as with a plain client.
+      ...(backend.air ? { subagents: {} } : {}),
       ...declaredSession(backend),
       ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
     },

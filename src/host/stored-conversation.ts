@@ -12,6 +12,7 @@ import type { StoredPlace } from "./find-stored.ts";
 import type { Host, OpenStoredOptions } from "./host-options.ts";
 import { requiredText } from "./owner-protocol.ts";
 import { OwnerServer } from "./owner-server.ts";
+import { serveTasks } from "./owner-tasks.ts";
 import { serveWork } from "./owner-work.ts";
 import type { Owned } from "./ownership.ts";
 import { waitForOwnership } from "./session-queue.ts";
@@ -75,6 +76,7 @@ export class StoredConversation implements AsyncDisposable {
     owned.configure({ model: options.model });
     const stored = new StoredConversation(owned, { conversation, backend }, resources.move());
     if (server !== undefined) serveWork(server, record.id, () => conversation.session);
+    if (server !== undefined) serveTasks(server, record.id, () => conversation.session);
     server?.handle("cancel", (params) => ({ cancelled: stored.#cancel(requiredText(params, "conversation")) }));
     return stored;
   }

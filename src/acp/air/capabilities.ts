@@ -11,6 +11,8 @@ export const CLIENT_AIR_CAPABILITIES: readonly string[] = Object.freeze([
   "planFile",
   "planContentDelta",
   "agentFileChangeReport",
+  "asyncTasks",
+  "nativeSubagentSessions",
 ]);
 
 /** The `_meta` of `initialize.clientCapabilities`. */

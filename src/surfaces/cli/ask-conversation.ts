@@ -7,6 +7,7 @@ import type { Run } from "./ask-turn.ts";
 
 /** What a prompt is sent to. */
 export interface Opened {
+  /** The one that it is bound to now. */
   readonly session: Session;
   prompt(prompt: string | readonly PromptBlock[], options: PromptOptions): Turn;
 }
@@ -23,7 +24,9 @@ export async function openConversation(
   const { conversation, backend } = await host.openConversation(options);
   run.resources.use(conversation);
   return {
-    session: conversation.session,
+    get session() {
+      return conversation.session;
+    },
     prompt(prompt, how) {
       const turn = conversation.prompt(prompt, how);
       const { load, resume } = conversation.runtime.capabilities;
@@ -54,5 +57,10 @@ async function openStored(
   const onQueued = (position: number) => run.presenter.queued(position > 0);
   const stored = await host.openStored({ ...options, noWait, onQueued });
   run.resources.use(stored);
-  return { session: stored.conversation.session, prompt: (prompt, how) => stored.prompt(prompt, how) };
+  return {
+    get session() {
+      return stored.conversation.session;
+    },
+    prompt: (prompt, how) => stored.prompt(prompt, how),
+  };
 }

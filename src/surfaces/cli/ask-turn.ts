@@ -37,6 +37,8 @@ export interface Run {
   backend: string;
   /** Permission requests that a person denied: no policy did, and nobody was absent. */
   personSaidNo: number;
+  /** A wait for background work did not come to its end. */
+  cutWait?: "timeout" | "stopped";
   /** What the closing card may use, as far as it is known. */
   words: CardWords;
   /** The agent that runs, for the login that it may lack. */
@@ -52,6 +54,7 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
   if (!readsInput) run.resources.defer(watchUnreadInput(io.stdin, () => presenter.notice(UNREAD_INPUT)));
   const prompt = await readBlocks(request, io, interrupt.signal);
   const { opened, timeouts } = await openRun(run, workspace);
+  const late = options["wait-tasks"] ? new (await import("./ask-tasks.ts")).LateEvents(opened.session) : undefined;
   const turn = opened.prompt(prompt, {
     signal: interrupt.signal,
     timeouts,
@@ -59,7 +62,11 @@ export async function runTurn(run: Run): Promise<TurnOutcome> {
     reportChanges: options.changes,
     whenUnread: "pause",
   });
-  return follow(turn, run);
+  const deadlineAt = performance.now() + timeouts.wallMs;
+  const outcome = await follow(turn, run);
+  if (late === undefined && opened.session.tasks.length === 0) return outcome;
+  const { settleTasks } = await import("./ask-tasks.ts");
+  return settleTasks(run, opened.session, { id: turn.id, outcome, deadlineAt }, late);
 }
 
 /** Starts the agent and opens the conversation that the options name. Throws what keeps it from opening. */

@@ -106,15 +106,17 @@ function useLog({ options }: AskRequest, { log, env }: Io, notice: (sentence: st
     notice(`OSTLER_LOG cannot be "${name}"; it is one of ${LOG_THRESHOLDS.join(", ")}`);
 }
 
-function exitCodeOf(outcome: TurnOutcome, { request, interrupt, personSaidNo }: Run): number {
+function exitCodeOf(outcome: TurnOutcome, { request, interrupt, personSaidNo, cutWait }: Run): number {
   // A turn that completed before the signal could stop it did what it was asked.
-  const signal = outcome.kind === "completed" ? undefined : interrupt.received;
+  const isDone = outcome.kind === "completed" && cutWait !== "stopped";
+  const signal = isDone ? undefined : interrupt.received;
   return decideExitCode({
     outcome: outcome.kind,
     denied: outcome.denied.length > personSaidNo,
     denialWanted: request.options.approve === "none" || request.options["permission-policy"] !== undefined,
     ...(outcome.kind === "failed" && { failureKind: outcome.failure.kind }),
     ...(signal !== undefined && { signal }),
+    waitTimedOut: cutWait === "timeout",
   });
 }
 

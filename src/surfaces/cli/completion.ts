@@ -12,6 +12,7 @@ const BACKENDS = "claude codex kiro demo";
 const WORDS: Readonly<Record<string, string>> = {
   sessions: "list show fork close",
   goal: "set pause resume clear show",
+  tasks: "list stop",
   backends: "list install resume codex claude",
   login: BACKENDS,
   completion: SHELLS.join(" "),

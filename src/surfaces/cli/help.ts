@@ -53,7 +53,10 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
     usage: "ostler goal set|pause|resume|clear|show -s NAME [objective..]",
     describe: "Give a session a goal that its agent works toward by itself, or look how far it is",
     examples: [
-      ['ostler goal set -s parser "all tests of the parser pass" --wait', "Until it is reached, or stopped by something"],
+      [
+        'ostler goal set -s parser "all tests of the parser pass" --wait',
+        "Until it is reached, or stopped by something",
+      ],
       ["ostler goal show -s parser", "Its objective and status"],
       ["ostler goal pause -s parser", "From another terminal, while it works"],
       ["ostler goal clear -s parser", "No goal any more"],
@@ -65,6 +68,15 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
     examples: [
       ['ostler steer -s parser "leave the old API as it is"', "The agent hears it while it works"],
       ["ostler steer -s parser -f notes.md", "The text of a file"],
+    ],
+  },
+  tasks: {
+    usage: "ostler tasks [list | stop [TASK]] -s NAME",
+    describe: "Show or stop what runs in the background of a session, while ostler ask -s NAME runs it",
+    examples: [
+      ["ostler tasks -s login", "What runs, with the ids"],
+      ["ostler tasks stop -s login", "Stop it, where one task runs"],
+      ["ostler tasks stop -s login bptx", "Stop the one whose id begins so"],
     ],
   },
   backends: {

@@ -43,6 +43,8 @@ async function runCommand([command = "--help", ...rest]: readonly string[], io: 
       return (await import("./goal-command.ts")).goal(rest, io);
     case "steer":
       return (await import("./steer-command.ts")).steer(rest, io);
+    case "tasks":
+      return (await import("./tasks-command.ts")).tasks(rest, io);
     case "backends":
       return (await import("./backends-command.ts")).backends(rest, io);
     case "doctor":

@@ -165,6 +165,11 @@ export const ASK_OPTIONS = {
     group: "Limits",
     describe: "Seconds one tool call may take",
   },
+  "wait-tasks": {
+    type: "flag",
+    group: "Limits",
+    describe: "Wait for the background work of the turn (within --timeout) instead of ending it",
+  },
   retries: {
     type: "number",
     value: "N",
@@ -272,6 +277,13 @@ export const STEER_OPTIONS = {
   ...GENERAL_OPTIONS,
 } as const satisfies OptionTable;
 
+export const TASKS_OPTIONS = {
+  session: { type: "text", alias: "s", value: "NAME", group: "General", describe: "The session whose tasks are meant" },
+  cwd: { type: "text", alias: "C", value: "DIR", group: "General", describe: "Look in this folder first" },
+  json: { type: "flag", group: "Output", describe: "JSON on stdout" },
+  ...GENERAL_OPTIONS,
+} as const satisfies OptionTable;
+
 export const COMPLETION_OPTIONS = GENERAL_OPTIONS;
 
 export type AskOptions = OptionValues<typeof ASK_OPTIONS>;
@@ -282,6 +294,7 @@ export const COMMAND_NAMES = [
   "sessions",
   "goal",
   "steer",
+  "tasks",
   "models",
   "modes",
   "backends",
@@ -299,6 +312,7 @@ export const COMMANDS: Readonly<Record<CommandName, OptionTable>> = {
   steer: STEER_OPTIONS,
   models: OFFERS_OPTIONS,
   modes: OFFERS_OPTIONS,
+  tasks: TASKS_OPTIONS,
   backends: BACKENDS_OPTIONS,
   login: LOGIN_OPTIONS,
   doctor: DOCTOR_OPTIONS,

@@ -6,6 +6,7 @@ import type { PlanEntry, TurnEvent } from "../../acp/events.ts";
 import { goalSentence } from "../shared/goal-sentence.ts";
 import { summarizeDiff } from "./diff-lines.ts";
 import { PlanRemarks } from "./plan-remarks.ts";
+import { TaskRemarks } from "./task-remarks.ts";
 import type { Tone } from "./terminal.ts";
 
 export interface Remark {
@@ -22,6 +23,7 @@ const PLAN_SIGN = { pending: "·", in_progress: "▸", completed: "✓" } as con
 export class Remarks {
   /** What was last said about each tool call. */
   readonly #tools = new Map<string, { readonly title: string; readonly shown: string; readonly state: string }>();
+  readonly #tasks = new TaskRemarks();
   #plan: readonly PlanEntry[] = [];
   readonly #plans = new PlanRemarks();
   /** What was last said about each file of a call: a snippet may be followed by the exact change. */
@@ -59,6 +61,10 @@ export class Remarks {
         return [{ text: retryLine(event), tone: "warning" }];
       case "notice":
         return [{ text: `· ${cleanLine(event.text, 1000)}`, tone: "dim" }];
+      case "task":
+        return this.#tasks.task(event);
+      case "subagent":
+        return this.#tasks.subagent(event);
       case "text":
         return event.late ? [{ text: `After the end: ${cleanLine(event.text, 1000)}`, tone: "dim" }] : [];
       case "goal":
@@ -71,10 +77,8 @@ export class Remarks {
       case "commands":
       case "mode":
       case "question":
-      case "task":
       case "compaction":
       case "changes":
-      case "subagent":
         return [];
     }
   }

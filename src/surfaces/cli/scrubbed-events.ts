@@ -60,6 +60,23 @@ export class ScrubbedEvents {
         const reason = lastReason === undefined ? {} : { lastReason: block(lastReason) };
         return { ...event, goal: { ...event.goal, objective: block(objective), ...reason } };
       }
+      case "task":
+        return {
+          ...event,
+          name: line(event.name),
+          taskType: line(event.taskType),
+          ...(event.description === undefined ? {} : { description: block(event.description) }),
+          ...(event.summary === undefined ? {} : { summary: block(event.summary) }),
+          ...(event.lastToolName === undefined ? {} : { lastToolName: line(event.lastToolName) }),
+        };
+      case "subagent":
+        if ("event" in event) return { ...event, event: this.of(event.event) };
+        return {
+          ...event,
+          ...(event.name === undefined ? {} : { name: line(event.name) }),
+          ...(event.task === undefined ? {} : { task: block(event.task) }),
+          ...(event.prompt === undefined ? {} : { prompt: block(event.prompt) }),
+        };
       case "session":
         return {
           ...event,

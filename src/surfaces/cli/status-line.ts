@@ -14,6 +14,8 @@ export interface StatusState {
     | "thinking"
     | "answering"
     | "queued"
+    /** The turn is over, its background work is not. */
+    | "outlasted"
     /** `runs` once it is known to: a pending call may still have to be allowed. */
     | { readonly tool: string; readonly runs: boolean }
     | { readonly retryAtMs: number }
@@ -40,6 +42,11 @@ export function statusAfter(state: StatusState, event: TurnEvent, nowMs: number)
       const isAllowed = event.answer?.denied === false;
       return { ...state, activity: isAllowed ? { tool: event.request.title, runs: true } : "waiting" };
     }
+    case "subagent": {
+      if ("event" in event) return state;
+      const { state: does, name, task, subagentId } = event;
+      return { ...state, activity: does === "running" ? { tool: name ?? task ?? subagentId, runs: true } : "waiting" };
+    }
     case "retry":
       return { ...state, activity: { retryAtMs: nowMs + (event.delayMs ?? 0) } };
     default:
@@ -50,6 +57,11 @@ export function statusAfter(state: StatusState, event: TurnEvent, nowMs: number)
 /** While the session is somebody else's, and once it is ours. */
 export function statusQueued(state: StatusState, waits: boolean): StatusState {
   return isStopping(state) ? state : { ...state, activity: waits ? "queued" : "starting" };
+}
+
+/** The turn is over, and what it left in the background is waited for. */
+export function statusOutlasted(state: StatusState): StatusState {
+  return isStopping(state) ? state : { ...state, activity: "outlasted" };
 }
 
 /** At most `columns - 1` cells wide, so that a terminal never wraps it. */
@@ -66,6 +78,7 @@ function isStopping({ activity }: StatusState): boolean {
 
 function describe(activity: StatusState["activity"], nowMs: number): string {
   if (activity === "queued") return "waits until the session is free";
+  if (activity === "outlasted") return "waits for background work";
   if (typeof activity === "string") return activity;
   if ("stopping" in activity) return `stopping; ${activity.stopping}`;
   if ("tool" in activity) return `${activity.runs ? "runs " : ""}${cleanLine(activity.tool, MAX_TOOL_CHARS)}`;

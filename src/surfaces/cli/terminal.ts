@@ -6,7 +6,7 @@ import type { TurnEvent } from "../../acp/events.ts";
 import { stripControls } from "../../errors/redact.ts";
 import type { Output } from "./io.ts";
 import { BatchedOutput } from "./output.ts";
-import { type StatusState, renderStatus, statusAfter, statusQueued } from "./status-line.ts";
+import { type StatusState, renderStatus, statusAfter, statusOutlasted, statusQueued } from "./status-line.ts";
 
 /** How a remark looks where colours are wanted. */
 export type Tone = "plain" | "dim" | "warning" | "failure";
@@ -134,6 +134,11 @@ export class Terminal {
   /** The turn waits until somebody else is done with its session, or does so no more. */
   queued(waits: boolean): void {
     if (this.#status !== undefined) this.#status = statusQueued(this.#status, waits);
+  }
+
+  /** The turn is over, and what it left in the background is waited for. */
+  outlasted(): void {
+    if (this.#status !== undefined) this.#status = statusOutlasted(this.#status);
   }
 
   /** Says that the turn is being stopped: on the live line where that can be seen, else as a remark. */

@@ -14,6 +14,8 @@ export interface ExitFacts {
   readonly denied: boolean;
   /** The person asked for denials (`--approve none` or a policy file on the command line), so that one is no surprise. */
   readonly denialWanted: boolean;
+  /** The time was up while background work was waited for (`--wait-tasks`). */
+  readonly waitTimedOut?: boolean;
   /** The signal that stopped the run. */
   readonly signal?: StopSignal;
 }
@@ -31,6 +33,7 @@ export function signalExitCode(signal: StopSignal): number {
  */
 export function decideExitCode(facts: ExitFacts): number {
   if (facts.signal !== undefined) return signalExitCode(facts.signal);
+  if (facts.waitTimedOut === true) return KINDS.timeout.exit;
   const denied = facts.denied && !facts.denialWanted;
   switch (facts.outcome) {
     case "failed":

@@ -155,7 +155,19 @@ test.each(["", "\u001B[31m", "\u001B(B", `${"x".repeat(30)} `, "word\u001B[01;31
 test.each([
   {
     line: "ostler ",
-    words: ["ask", "sessions", "goal", "steer", "models", "modes", "backends", "login", "doctor", "completion"],
+    words: [
+      "ask",
+      "sessions",
+      "goal",
+      "steer",
+      "tasks",
+      "models",
+      "modes",
+      "backends",
+      "login",
+      "doctor",
+      "completion",
+    ],
   },
   { line: "ostler ask --form", words: ["--format"] },
   { line: "ostler ask --format n", words: ["ndjson"] },
@@ -164,6 +176,7 @@ test.each([
   { line: "ostler ask -C s", words: ["sub"] },
   { line: "ostler ask --model x", words: [] },
   { line: "ostler sessions s", words: ["show"] },
+  { line: "ostler tasks st", words: ["stop"] },
   { line: "ostler backends ins", words: ["install"] },
   { line: "ostler completion z", words: ["zsh"] },
 ])("completion of '$line'", async ({ line, words }) => {
