@@ -142,6 +142,8 @@ export class Attempt {
     if (answer.action === "accept" || (answer.action === "select" && !answer.denied)) this.#toolPossible = true;
     if (type === "permission" && answer.action === "cancel") this.#cancelledPermission = true;
     this.#options.emit(answered);
+    if (answered.type !== "permission" || answered.answer.denied) return;
+    for (const event of this.#options.reader.tools.allowed(answered.request)) this.#options.emit(event);
   }
 
   /** The prompt was answered, or something made an answer impossible. The first ending stays. */

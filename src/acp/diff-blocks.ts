@@ -58,7 +58,17 @@ export function compareDiffs(
   return { diffs: [...diffs].map(([path, change]) => ({ path, change })), others };
 }
 
+/** Which of `diffs` say something else of their file than `told` does. */
+export function newsOf(told: readonly FileDiff[], diffs: readonly FileDiff[]): readonly FileDiff[] {
+  const known = new Map(told.map(({ path, change }) => [path, change]));
+  return diffs.filter(({ path, change }) => {
+    const before = known.get(path);
+    return before === undefined || !isSameChange(before, change);
+  });
+}
+
 function isSameChange(one: FileChange, other: FileChange): boolean {
+  if (one.form === "patch" && other.form === "patch") return one.patch === other.patch;
   if (one.form !== "texts" || other.form !== "texts") return one.form === other.form;
   return one.oldText === other.oldText && one.newText === other.newText;
 }

@@ -3,13 +3,14 @@
  * cache is also the evidence for permission questions: kiro v2 names only the id and the title there (kiro wire notes,
  * section 8), and an inline copy may have been written by the model.
  */
-import { readDiffBlocks } from "./diff-blocks.ts";
+import { newsOf, readDiffBlocks } from "./diff-blocks.ts";
 import { isObject } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { KeptDiffs } from "./kept-diffs.ts";
 import { mergeToolUpdate, readBeatOf, readToolOutput } from "./tool-merge.ts";
 import type { ToolFacts } from "./tool-merge.ts";
 import type { TurnEventBody } from "./events.ts";
+import type { PermissionRequest } from "./types.ts";
 
 /** Finished calls kept as evidence and for late updates. */
 const MAX_CALLS = 1000;
@@ -89,6 +90,17 @@ export class ToolCalls {
     const data = readToolOutput(update["_meta"]);
     if (data !== "") events.push({ type: "terminal", toolCallId: id, data });
     return events;
+  }
+
+  /**
+   * What an allowed question says of the files of its call, where the frames said something else: it is an update of the
+   * call, and claude-agent-acp does not repeat the exact patch (recording 0.101.0 edit-diff). Evidence it is not.
+   */
+  allowed({ toolCallId, diffs = [] }: PermissionRequest): TurnEventBody[] {
+    if (!this.#running.has(toolCallId)) return [];
+    const news = newsOf(this.diffs.of(toolCallId), diffs);
+    this.diffs.add(toolCallId, news);
+    return news.map((diff) => ({ type: "diff", toolCallId, ...diff }));
   }
 
   #create(id: string): ToolCall {

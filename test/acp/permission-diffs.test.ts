@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import type { Frame } from "../../src/acp/frames.ts";
 import { readPermissionRequest } from "../../src/acp/permissions.ts";
 import { ToolCalls } from "../../src/acp/tool-calls.ts";
+import { call, end, tool, turns, waitForAnswer } from "../fixtures/agents/scenario.ts";
+import { drive } from "./drive.ts";
 
 const PATCH =
   "diff --git a/w/a.txt b/w/a.txt\n--- a/w/a.txt\n+++ b/w/a.txt\n@@ -1,3 +1,3 @@\n alpha\n-beta\n+BETA\n gamma\n";
@@ -88,4 +90,56 @@ test("of many whole files those of the newest calls are kept", () => {
     tools.apply({ toolCallId: `t${n}`, content: [{ type: "diff", path: "/w/a", newText }] });
   const kept = Array.from({ length: 10 }, (_, n) => tools.diffs.of(`t${n}`).length);
   expect(kept).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
+});
+
+test.each<{ from: string; frames: readonly Frame[]; inline: Frame; told: readonly unknown[] }>([
+  {
+    from: "recording claude-agent-acp 0.101.0 edit-diff: the exact patch of a snippet, which no frame repeats",
+    frames: [{ kind: "edit", status: "pending", content: [snippet("BETA")] }],
+    inline: { content: [patched(PATCH)] },
+    told: [{ type: "diff", toolCallId: "t", ...shownPatch }],
+  },
+  {
+    from: "recording codex-acp 2.6.0 air apply-patch-approval-reject: the frame told it",
+    frames: [{ kind: "edit", status: "in_progress", content: [patched(PATCH)] }],
+    inline: {},
+    told: [],
+  },
+  {
+    from: "other texts than those of the frames",
+    frames: [{ kind: "edit", status: "pending", content: [snippet("BETA")] }],
+    inline: { content: [snippet("harmless")] },
+    told: [],
+  },
+  {
+    from: "a call that ended meanwhile",
+    frames: [{ kind: "edit", status: "pending" }, { status: "completed" }],
+    inline: { content: [patched(PATCH)] },
+    told: [],
+  },
+])(
+  "what an allowed question says of a file is told as a change of its call, once: $from",
+  ({ frames, inline, told }) => {
+    const tools = new ToolCalls();
+    for (const frame of frames) tools.apply({ toolCallId: "t", ...frame });
+    const asked = readPermissionRequest("s", { toolCall: { toolCallId: "t", ...inline }, options: [] }, tools);
+    expect([tools.allowed(asked), tools.allowed(asked)]).toEqual([told, []]);
+  },
+);
+
+test.each<{ from: string; optionId: string; types: readonly string[] }>([
+  { from: "allowed", optionId: "a", types: ["tool", "permission", "diff"] },
+  { from: "denied", optionId: "r", types: ["tool", "permission"] },
+])("in a turn: $from", async ({ optionId, types }) => {
+  const toolCall = { toolCallId: "t", content: [patched(PATCH)] };
+  const options = [
+    { optionId: "a", name: "Yes", kind: "allow_once" },
+    { optionId: "r", name: "No", kind: "reject_once" },
+  ];
+  const asks = call("session/request_permission", { sessionId: "$S", toolCall, options }, "p1");
+  const turn = [tool("t", { kind: "edit" }), asks, waitForAnswer("p1"), end()];
+  const { events } = await drive(turns(turn), {
+    permissions: async () => ({ action: "select", optionId, denied: optionId === "r" }),
+  });
+  expect(events.map(({ type }) => type).slice(1)).toEqual(types);
 });
