@@ -4,7 +4,7 @@ import type { Profile } from "../../errors/failure.ts";
 import { EXIT, KINDS } from "../../errors/kinds.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import { createHost } from "../../host/host.ts";
-import type { OpenedRuntime } from "../../host/host-options.ts";
+import type { Host, OpenRuntimeOptions, OpenedRuntime } from "../../host/host-options.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { renderCard } from "../shared/card.ts";
 import { signalExitCode } from "../shared/exit-code.ts";
@@ -26,27 +26,33 @@ export interface AgentOptions {
   readonly json: boolean;
 }
 
-/** What the command may use while its agent runs. */
-export interface RunningAgent extends OpenedRuntime {
+/** What a command may use that starts an agent. */
+export interface AgentRun {
+  readonly host: Host;
   /** Absolute. */
   readonly cwd: string;
   readonly signal: AbortSignal;
+  /** Starts an agent; by the end of the command it is gone. */
+  readonly start: (which: OpenRuntimeOptions) => Promise<OpenedRuntime>;
+  /** A remark on stderr. */
+  readonly say: (sentence: string) => void;
 }
+
+/** The agent that the options name, running. */
+export interface RunningAgent extends OpenedRuntime, Pick<AgentRun, "cwd" | "signal"> {}
 
 const MAX_NOTICE_CHARS = 1000;
 
 /**
- * Prints what `use` makes of a running agent, and returns the exit code; by then the agent is gone. A failure is a card on
- * stderr, or an object with `failure` on stdout.
+ * Prints what `use` returns, and returns the exit code; by then no agent is left. A failure is a card on stderr, or an
+ * object with `failure` on stdout.
  * @throws UsageError for options that cannot be carried out.
  */
-export async function withAgent(
-  options: AgentOptions,
+export async function withHost(
+  options: Pick<AgentOptions, "cwd" | "config" | "json">,
   io: Io,
-  use: (agent: RunningAgent) => Promise<readonly string[]>,
+  use: (run: AgentRun) => Promise<readonly string[]>,
 ): Promise<number> {
-  if (options.backend !== undefined && options.agent !== undefined)
-    throw new UsageError("--backend and --agent both name an agent; give one of them");
   using interrupt = new Interrupt(io);
   const { signal } = interrupt;
   const stdout = new BatchedOutput(io.stdout);
@@ -58,24 +64,39 @@ export async function withAgent(
   try {
     await using host = await createHost({ env: io.env, cwd, signal, log: io.log.write, ...configFile });
     for (const warning of host.warnings) say(warning);
-    const { backend, agent, profile } = options;
-    opened = await host.openRuntime({ backend, agent, profile, cwd, signal });
-    const { runtime, notice } = opened;
-    interrupt.kill = (bug) => runtime.kill(bug);
-    if (notice !== undefined) say(notice);
-    for (const line of await use({ ...opened, cwd, signal })) stdout.write(`${line}\n`);
+    const start = async (which: OpenRuntimeOptions): Promise<OpenedRuntime> => {
+      opened = await host.openRuntime({ ...which, signal });
+      const { runtime, notice } = opened;
+      interrupt.kill = (bug) => runtime.kill(bug);
+      if (notice !== undefined) say(notice);
+      return opened;
+    };
+    for (const line of await use({ host, cwd, signal, start, say })) stdout.write(`${line}\n`);
     return EXIT.completed;
   } catch (error) {
     if (interrupt.received !== undefined) return signalExitCode(interrupt.received);
     if (!(error instanceof Error && "failure" in error)) throw error;
     const failure = failureFor(error);
-    const { backend = options.backend ?? "agent" } = opened ?? {};
-    if (options.json) stdout.write(`${harmlessJson({ backend, failure })}\n`);
+    if (options.json) stdout.write(`${harmlessJson({ backend: opened?.backend ?? null, failure })}\n`);
     else for (const line of renderCard(failureCard(failure, await wordsFor(opened, io)))) stderr.write(`${line}\n`);
     return KINDS[failure.kind].exit;
   } finally {
     await Promise.all([stdout.finish(), stderr.finish()]);
   }
+}
+
+/** {@link withHost}, with the agent that the options name. */
+export async function withAgent(
+  options: AgentOptions,
+  io: Io,
+  use: (agent: RunningAgent) => Promise<readonly string[]>,
+): Promise<number> {
+  const { backend, agent, profile } = options;
+  if (backend !== undefined && agent !== undefined)
+    throw new UsageError("--backend and --agent both name an agent; give one of them");
+  return withHost(options, io, async ({ start, cwd, signal }) =>
+    use({ ...(await start({ backend, agent, profile, cwd })), cwd, signal }),
+  );
 }
 
 /** What the card may say of this agent. */

@@ -238,6 +238,7 @@ export const SESSIONS_OPTIONS = {
     describe: "Fork at this message of the agent (default: the last)",
   },
   as: { type: "text", value: "NAME", group: "Agent", describe: "What the fork is called (default: NAME-2)" },
+  transcript: { type: "flag", group: "Output", describe: "Show the end of the conversation, as the agent repeats it" },
   cwd: { type: "text", alias: "C", value: "DIR", group: "General", describe: "Look in this folder first" },
   json: { type: "flag", group: "Output", describe: "JSON on stdout" },
   ...GENERAL_OPTIONS,

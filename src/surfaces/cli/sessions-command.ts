@@ -5,20 +5,31 @@ import type { ConversationRecord } from "../../host/conversation-records.ts";
 import { ostlerPaths, shortPath } from "../../host/paths.ts";
 import { forgetRecentSession } from "../../host/recent-sessions.ts";
 import { openStore } from "../../host/store.ts";
+import { UsageError } from "../../host/usage-error.ts";
 import { ID_CHARS, findSession, readFolder } from "./find-session.ts";
 import { harmlessJson } from "./harmless-json.ts";
 import type { Io } from "./io.ts";
 import { SESSIONS_OPTIONS } from "./options.ts";
+import type { OptionValues } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
+import { alignedRows } from "./rows.ts";
 import { clockTime, shownSession, turnCount } from "./shown-session.ts";
 import { unknownAction } from "./unknown-action.ts";
 
 /** Longest word of the list, and longest sentence, in characters. */
 const MAX_CELL_CHARS = 200;
 const MAX_SENTENCE_CHARS = 1000;
-const ACTIONS: readonly string[] = ["list", "show", "close"];
-const USAGE = "write: ostler sessions, ostler sessions show NAME, or ostler sessions close NAME";
+const ACTIONS: readonly string[] = ["list", "show", "fork", "close"];
+const USAGE = "write: ostler sessions, or ostler sessions show, fork or close with a NAME";
+/** The one action that takes the option. */
+const ACTION_OF_OPTION: Readonly<Record<string, string>> = {
+  agent: "list",
+  backend: "list",
+  at: "fork",
+  as: "fork",
+  transcript: "show",
+};
 
 /** Throws an error of kind `session_not_found` (exit 4) or `busy` (exit 10: one that should be closed is in use). */
 export async function sessions(argv: readonly string[], io: Io): Promise<number> {
@@ -27,9 +38,16 @@ export async function sessions(argv: readonly string[], io: Io): Promise<number>
   const isUsable = action === "list" ? name === undefined : name !== undefined && more.length === 0;
   if (!ACTIONS.includes(action) || !isUsable)
     throw unknownAction("sessions", words, { actions: ACTIONS, usage: USAGE });
+  checkOptions(action, options);
   const cwd = readFolder(options.cwd, io);
   using store = openStore(ostlerPaths(io.env));
   const lines: string[] = [];
+  if (options.agent || options.transcript || action === "fork") {
+    const ofAgent = await import("./sessions-of-agent.ts");
+    if (name === undefined) return await ofAgent.listOfAgent(options, store, io);
+    const record = findSession(store, name, cwd, io.env);
+    return await (action === "fork" ? ofAgent.fork : ofAgent.showTranscript)(record, options, store, io);
+  }
   if (name === undefined) {
     const records = store.list().map(shownSession);
     lines.push(...(options.json ? [harmlessJson(records)] : listLines(records, io.env)));
@@ -52,6 +70,16 @@ export async function sessions(argv: readonly string[], io: Io): Promise<number>
   return EXIT.completed;
 }
 
+/** Throws UsageError for an option that means nothing for this action. */
+function checkOptions(action: string, options: OptionValues<typeof SESSIONS_OPTIONS>): void {
+  for (const [option, only] of Object.entries(ACTION_OF_OPTION)) {
+    const isGiven = Object.entries(options).some(([name, value]) => name === option && Boolean(value));
+    if (isGiven && only !== action) throw new UsageError(`--${option} belongs to ostler sessions ${only}`);
+  }
+  if (options.backend !== undefined && !options.agent)
+    throw new UsageError("--backend says whose own sessions --agent lists; it means nothing without --agent");
+}
+
 /** Enough of an id to tell one from another. */
 function shortId({ id }: ConversationRecord): string {
   return id.slice(0, ID_CHARS);
@@ -69,13 +97,7 @@ function listLines(records: readonly ConversationRecord[], env: NodeJS.ProcessEn
       stateOf(record),
     ].map((cell) => cleanLine(cell, MAX_CELL_CHARS)),
   );
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join("  ")
-      .trimEnd(),
-  );
+  return alignedRows(rows);
 }
 
 function showLines(record: ConversationRecord, env: NodeJS.ProcessEnv): string[] {
