@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkAnswer, problemOf, problemsOf } from "../../src/acp/question-answer.ts";
 import type { QuestionAnswer, QuestionField, QuestionRequest, QuestionValue } from "../../src/acp/questions.ts";
+import { cpuMs } from "../cpu-time.ts";
 
 const field = (more: Partial<QuestionField> = {}): QuestionField => ({
   id: "a",
@@ -135,9 +136,9 @@ describe("one value", () => {
   });
 
   test("a pattern that goes back and forth for ever does not hold up the process", () => {
-    const before = performance.now();
+    const before = cpuMs();
     expect(problemOf(field({ pattern: "^(a+)+$" }), `${"a".repeat(60)}!`)).toBeUndefined();
-    expect(performance.now() - before).toBeLessThan(2000);
+    expect(cpuMs() - before).toBeLessThan(2000);
   });
 });
 

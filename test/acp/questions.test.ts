@@ -47,7 +47,7 @@ const waits: AskQuestion = (_request, signal) =>
   });
 const slowly: AskQuestion = (request, signal) =>
   new Promise((resolve) => {
-    setTimeout(() => resolve(red(request, signal)), 600);
+    setTimeout(() => resolve(red(request, signal)), 1900);
   });
 const deny: PermissionPolicy = async () => ({ action: "select", optionId: "r", denied: true });
 
@@ -243,7 +243,7 @@ describe("questions that close by themselves", () => {
   test("a person may take longer than the agent may", async () => {
     const { outcome } = await drive(turns([...asked, chunk("ok"), end()]), {
       questions: slowly,
-      prompt: { timeouts: { idleMs: 400, firstByteMs: 400 } },
+      prompt: { timeouts: { idleMs: 1500, firstByteMs: 1500 } },
     });
     expect(outcome).toMatchObject({ kind: "completed", text: "ok" });
   });

@@ -437,7 +437,7 @@ const ROWS: readonly Row[] = [
 describe("turns", () => {
   let played: (row: Row) => Played;
   beforeAll(async () => {
-    played = await playEach(ROWS, { profile: "kiro", prompt: { timeouts: { idleMs: 800 } } });
+    played = await playEach(ROWS, { profile: "kiro", prompt: { timeouts: { idleMs: 2000 } } });
   });
 
   test.each(ROWS)("$from", (row) => {
