@@ -7,6 +7,7 @@ import { goalSentence } from "../shared/goal-sentence.ts";
 import { summarizeDiff } from "./diff-lines.ts";
 import { PlanRemarks } from "./plan-remarks.ts";
 import { TaskRemarks } from "./task-remarks.ts";
+import { CompactionRemarks } from "./compaction-remarks.ts";
 import type { Tone } from "./terminal.ts";
 
 export interface Remark {
@@ -15,15 +16,25 @@ export interface Remark {
 }
 
 const MAX_TITLE_CHARS = 200;
+/** The address of a sign-in is of use only as a whole. */
+const MAX_NOTICE_CHARS = 2500;
 /** Tool calls, and files, whose last line is remembered, so that the same state is not said twice. */
 const MAX_REMEMBERED_TOOLS = 1000;
 
 const PLAN_SIGN = { pending: "·", in_progress: "▸", completed: "✓" } as const;
 
+interface SaidOfTool {
+  readonly title: string;
+  readonly shown: string;
+  readonly state: string;
+  readonly purpose: string | undefined;
+}
+
 export class Remarks {
   /** What was last said about each tool call. */
-  readonly #tools = new Map<string, { readonly title: string; readonly shown: string; readonly state: string }>();
+  readonly #tools = new Map<string, SaidOfTool>();
   readonly #tasks = new TaskRemarks();
+  readonly #compactions = new CompactionRemarks();
   #plan: readonly PlanEntry[] = [];
   readonly #plans = new PlanRemarks();
   /** What was last said about each file of a call: a snippet may be followed by the exact change. */
@@ -60,7 +71,7 @@ export class Remarks {
         if (event.by === "harness") this.#retryReason = event.reason;
         return [{ text: retryLine(event), tone: "warning" }];
       case "notice":
-        return [{ text: `· ${cleanLine(event.text, 1000)}`, tone: "dim" }];
+        return [{ text: `· ${cleanLine(event.text, MAX_NOTICE_CHARS)}`, tone: "dim" }];
       case "task":
         return this.#tasks.task(event);
       case "subagent":
@@ -69,6 +80,8 @@ export class Remarks {
         return event.late ? [{ text: `After the end: ${cleanLine(event.text, 1000)}`, tone: "dim" }] : [];
       case "goal":
         return this.#goal(event);
+      case "compaction":
+        return this.#compactions.of(event);
       case "session":
       case "thought":
       case "terminal":
@@ -77,7 +90,6 @@ export class Remarks {
       case "commands":
       case "mode":
       case "question":
-      case "compaction":
       case "changes":
         return [];
     }
@@ -111,17 +123,22 @@ export class Remarks {
   }
 
   #tool(event: TurnEvent & { readonly type: "tool" }): readonly Remark[] {
-    const { toolCallId, title, kind, status, exitCode } = event;
+    const { toolCallId, title, kind, status, exitCode, commandTitle } = event;
     const known = this.#tools.get(toolCallId);
     const state = status === "pending" ? "in_progress" : status;
-    if (known?.state === state && known.title === title) return [];
+    const isSame = known?.state === state && known.title === title;
+    const isNewPurpose = commandTitle !== undefined && commandTitle !== known?.purpose;
+    if (isSame && !isNewPurpose) return [];
     // Scrubbing is what costs here, and most titles never change.
     const shown =
       known?.title === title ? known.shown : cleanLine(title, MAX_TITLE_CHARS) || cleanLine(kind, MAX_TITLE_CHARS);
     this.#tools.delete(toolCallId);
-    this.#tools.set(toolCallId, { title, shown, state });
+    this.#tools.set(toolCallId, { title, shown, state, purpose: commandTitle });
     if (this.#tools.size > MAX_REMEMBERED_TOOLS) this.#tools.delete(this.#tools.keys().next().value!);
-    return [{ text: toolLine(shown, status, exitCode), tone: "dim" }];
+    // What a command is for becomes known after the command (recording claude-agent-acp 0.101.0 bash-exit3).
+    const purpose = isNewPurpose ? [`  ${cleanLine(commandTitle, MAX_TITLE_CHARS)}`] : [];
+    const lines = isSame ? purpose : [toolLine(shown, status, exitCode), ...purpose];
+    return lines.map((text) => ({ text, tone: "dim" }));
   }
 
   /** The whole plan first, then only the steps that changed. */

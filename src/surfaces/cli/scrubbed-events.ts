@@ -8,6 +8,8 @@ import { scrubReport } from "../shared/change-report.ts";
 
 const MAX_TITLE_CHARS = 2000;
 const MAX_TEXT_CHARS = 8000;
+/** What is left of a conversation after its compaction. */
+const MAX_SUMMARY_CHARS = 64 * 1024;
 /** Tool calls whose title is remembered: most events of a call repeat it, and scrubbing is what costs. */
 const MAX_REMEMBERED_TOOLS = 1000;
 
@@ -22,7 +24,13 @@ export class ScrubbedEvents {
       case "tool": {
         const title = this.#titleOf(event.toolCallId, event.title);
         const kind = PLAIN_WORD.test(event.kind) ? event.kind : line(event.kind);
-        return title === event.title && kind === event.kind ? event : { ...event, title, kind };
+        const { commandTitle } = event;
+        const purpose =
+          commandTitle === undefined
+            ? {}
+            : { commandTitle: this.#titleOf(`${event.toolCallId} purpose`, commandTitle) };
+        const isClean = title === event.title && kind === event.kind && commandTitle === undefined;
+        return isClean ? event : { ...event, title, kind, ...purpose };
       }
       case "permission": {
         const { request, answer } = event;
@@ -44,6 +52,14 @@ export class ScrubbedEvents {
         return { ...event, reason: line(event.reason) };
       case "notice":
         return { ...event, text: block(event.text) };
+      case "compaction": {
+        const { error, summary } = event;
+        return {
+          ...event,
+          ...(error === undefined ? {} : { error: block(error) }),
+          ...(summary === undefined ? {} : { summary: cleanBlock(summary, MAX_SUMMARY_CHARS) }),
+        };
+      }
       case "commands":
         return {
           ...event,

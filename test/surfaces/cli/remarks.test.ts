@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { FileChange, PlanDocument, TurnEvent } from "../../../src/acp/events.ts";
+import type { Compaction, FileChange, PlanDocument, TurnEvent } from "../../../src/acp/events.ts";
 import type { Failure } from "../../../src/errors/failure.ts";
 import { Remarks } from "../../../src/surfaces/cli/remarks.ts";
 
 const tool = (
   status: "pending" | "in_progress" | "completed" | "failed",
-  more: { title?: string; exitCode?: number } = {},
+  more: { title?: string; exitCode?: number; commandTitle?: string } = {},
 ): TurnEvent => ({
   type: "tool",
   toolCallId: "t1",
@@ -14,6 +14,11 @@ const tool = (
   status,
   paths: [],
   ...more,
+});
+const compaction = (news: Omit<Compaction, "compactionId">): TurnEvent => ({
+  type: "compaction",
+  compactionId: "c1",
+  ...news,
 });
 const diff = (change: FileChange, path = "/w/a.ts"): TurnEvent => ({ type: "diff", toolCallId: "t1", path, change });
 const plan = (document: PlanDocument | null): TurnEvent => ({ type: "plan", toolCallId: "t1", document });
@@ -43,6 +48,49 @@ test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[]
     from: "a tool whose title becomes known",
     events: [tool("pending", { title: "Terminal" }), tool("pending")],
     lines: ["▸ Terminal", "▸ npm test"],
+  },
+  {
+    from: "a command whose purpose becomes known, and is said once",
+    events: [
+      tool("pending"),
+      tool("pending", { commandTitle: "Run the\ntests" }),
+      tool("completed", { commandTitle: "Run the\ntests" }),
+    ],
+    lines: ["▸ npm test", "  Run the tests", "✓ npm test"],
+  },
+  {
+    from: "a compaction that was asked for: its sizes come after its end",
+    events: [
+      compaction({ state: "running" }),
+      compaction({ state: "running", trigger: "manual" }),
+      compaction({ state: "completed", summary: "We spoke of tests." }),
+      compaction({ state: "completed", trigger: "manual", preTokens: 985_004, postTokens: 2562, durationMs: 1198 }),
+    ],
+    lines: [
+      "▸ Compacting the conversation",
+      "✓ Conversation compacted",
+      "✓ Conversation compacted from 985,004 to 2,562 tokens",
+    ],
+  },
+  {
+    from: "a compaction of the agent's own",
+    events: [compaction({ state: "completed", trigger: "automatic", preTokens: 900, postTokens: 90 })],
+    lines: ["✓ Conversation compacted from 900 to 90 tokens, as the agent decided"],
+  },
+  {
+    from: "a compaction that failed is told by its warning or as the failure",
+    events: [compaction({ state: "running" }), compaction({ state: "failed", error: "too_few_groups" })],
+    lines: ["▸ Compacting the conversation"],
+  },
+  {
+    from: "a compaction that was cancelled",
+    events: [compaction({ state: "running" }), compaction({ state: "cancelled" })],
+    lines: ["▸ Compacting the conversation", "✗ Compaction cancelled"],
+  },
+  {
+    from: "the address of a sign-in, whole",
+    events: [{ type: "notice", from: "adapter", text: `Sign in: https://id.example/?a=${"x".repeat(2000)}` }],
+    lines: [`· Sign in: https://id.example/?a=${"x".repeat(2000)}`],
   },
   {
     from: "a tool that fails with a code",
