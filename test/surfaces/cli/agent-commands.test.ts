@@ -164,6 +164,12 @@ const REPLAY: readonly Action[] = [
 ];
 const CAN: Json = { loadSession: true, sessionCapabilities: { fork: {}, list: {}, close: {} } };
 
+/** What the agents were asked after the first call. */
+const methods = (log: string): readonly string[] =>
+  logOf(log)
+    .flatMap(({ frame }) => frame?.method ?? [])
+    .slice(3);
+
 /** A folder in which `ostler ask -s work` was called once. */
 async function worked(scenario: Scenario = {}) {
   const folder = newFolder();
@@ -183,16 +189,12 @@ async function worked(scenario: Scenario = {}) {
     using store = openStore(paths);
     return store.list();
   };
-  const methods = (log: string) =>
-    logOf(log)
-      .flatMap(({ frame }) => frame?.method ?? [])
-      .slice(3);
-  return { folder, stored, methods };
+  return { folder, stored };
 }
 
 describe("sessions fork", () => {
   test("is a conversation of its own, and the original stays as it was", async () => {
-    const { folder, stored, methods } = await worked();
+    const { folder, stored } = await worked();
     const [before] = stored();
     const { stdout, stderr, exitCode, log } = await run(["sessions", "fork", "work"], { folder });
     expect({ stdout, stderr, exitCode }).toEqual({
@@ -225,15 +227,11 @@ describe("sessions fork", () => {
     });
     await run(["sessions", "fork", "work"], { folder });
     await run(["sessions", "fork", "work"], { folder });
-    expect(
-      stored()
-        .map(({ name }) => name)
-        .toSorted(),
-    ).toEqual(["try", "work", "work-2", "work-3"]);
+    expect(new Set(stored().map(({ name }) => name))).toEqual(new Set(["try", "work", "work-2", "work-3"]));
   });
 
   test("at a message: with the fingerprint of its text, and which one of equal messages it is", async () => {
-    const { folder, methods } = await worked();
+    const { folder } = await worked();
     const { exitCode, log } = await run(["sessions", "fork", "work", "--at", "m2"], { folder });
     expect(exitCode).toBe(0);
     expect(methods(log)).toEqual(["initialize", "session/load", "session/close", "session/fork", "session/close"]);
@@ -291,7 +289,7 @@ describe("sessions fork", () => {
 
 describe("sessions show --transcript", () => {
   test("the end of the conversation, with the ids that a fork takes", async () => {
-    const { folder, methods } = await worked();
+    const { folder } = await worked();
     const { stdout, stderr, exitCode, log } = await run(["sessions", "show", "work", "--transcript"], { folder });
     expect(stdout.split("\n")).toEqual([
       "you:",
