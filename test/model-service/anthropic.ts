@@ -28,6 +28,8 @@ export type AnthropicStep =
       readonly text: string;
       readonly details: JsonObject | undefined;
     }
+  /** The model writes its plan to the file that the harness names in the request. */
+  | { readonly answer: "writePlan"; readonly text: string }
   /** Text, then an `error` event inside the stream. */
   | { readonly answer: "streamError"; readonly type: string; readonly message: string; readonly text: string };
 
@@ -47,6 +49,11 @@ export function refusal(
   text = "",
 ): AnthropicStep {
   return { answer: "stop", reason: "refusal", text, details: details && { type: "refusal", ...details } };
+}
+
+/** Claude Code's plan mode: the plan goes into a file whose name the harness makes up. */
+export function writePlan(text: string): AnthropicStep {
+  return { answer: "writePlan", text };
 }
 
 /** The stream says `text`, then carries an error event. */
@@ -77,6 +84,7 @@ const dialect: Dialect<AnthropicStep> = {
       case "text":
         return sendMessage(exchange, step.text === "" ? [] : [{ type: "text", text: step.text }], "end_turn", {
           pieces: step.pieces,
+          inputTokens: step.inputTokens,
         });
       case "heldText":
         return sendInHalves(exchange, step.first, step.rest);
@@ -86,6 +94,10 @@ const dialect: Dialect<AnthropicStep> = {
           [{ type: "tool_use", id: newId("toolu"), name: step.name, input: step.input }],
           "tool_use",
         );
+      case "writePlan": {
+        const input = { file_path: planFileIn(exchange), content: step.text };
+        return sendMessage(exchange, [{ type: "tool_use", id: newId("toolu"), name: "Write", input }], "tool_use");
+      }
       case "stop":
         return sendMessage(exchange, step.text === "" ? [] : [{ type: "text", text: step.text }], step.reason, {
           details: step.details,
@@ -118,6 +130,10 @@ const dialect: Dialect<AnthropicStep> = {
   },
 };
 
+function planFileIn({ request }: Exchange): string {
+  return /\/[^\s"`\\]+\/plans\/[^\s"`\\]+\.md/.exec(JSON.stringify(request.body))?.[0] ?? "/no plan file is named";
+}
+
 type Block =
   | { readonly type: "text"; readonly text: string }
   | {
@@ -130,6 +146,8 @@ type Block =
 interface MessageOptions {
   /** Deltas per block; default 1. */
   readonly pieces?: number;
+  /** As the service counts them. */
+  readonly inputTokens?: number | undefined;
   /** `stop_details` of a refusal. */
   readonly details?: JsonObject | undefined;
 }
@@ -160,7 +178,8 @@ function sendMessage(
   if (!isStreamed(exchange)) return sendJson(response, 200, { ...messageHead(exchange), content, ...end });
   begin(exchange);
   for (const [index, block] of content.entries()) sendBlock(response, index, block, options.pieces ?? 1);
-  sendEvent(response, { type: "message_delta", delta: end, usage: USAGE });
+  const { inputTokens = USAGE.input_tokens } = options;
+  sendEvent(response, { type: "message_delta", delta: end, usage: { ...USAGE, input_tokens: inputTokens } });
   sendEvent(response, { type: "message_stop" });
   response.end();
 }
