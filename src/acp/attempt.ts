@@ -227,7 +227,7 @@ export class Attempt {
       if (event.type === "tool") {
         this.#heard(`tool call "${event.title}" ${event.status}`);
         const isRunning = event.status === "pending" || event.status === "in_progress";
-        if (isRunning) clocks.toolStarted(event.toolCallId);
+        if (isRunning && event.isBackgrounded !== true) clocks.toolStarted(event.toolCallId);
         else clocks.toolEnded(event.toolCallId);
         if (this.#options.backend.leavesCancelledCommands) this.commands.follow(event, isRunning);
       }

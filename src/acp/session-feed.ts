@@ -113,7 +113,7 @@ export class SessionFeed {
 
   /** An update that no running turn takes: late news of the last one, or work that no prompt of ours started. */
   outsideTurn(update: Frame): void {
-    const startsWork = STARTS_WORK.has(update["sessionUpdate"]);
+    const startsWork = STARTS_WORK.has(update["sessionUpdate"]) || this.#worksByItself;
     const isLate = !this.#ownWork.claims(update) && (this.endedTurns.claims(update) || !startsWork);
     if (!isLate) this.#ownWork.add(update);
     this.endedTurns.add(update);
@@ -128,10 +128,14 @@ export class SessionFeed {
     if (!isObject(update)) return [];
     const events = this.readerOfChild(childId).readAll(update).flatMap(toSubagent(childId));
     if (isInTurn) return events;
-    const isOwnWork = this.reader.tasks.running.some(({ taskType }) => taskType === OWN_TURN);
-    const whose = isOwnWork ? { turnId: null } : ({ turnId: this.#lastTurnId, late: true } as const);
+    const whose = this.#worksByItself ? { turnId: null } : ({ turnId: this.#lastTurnId, late: true } as const);
     for (const event of events) this.#tell({ ...whose, event });
     return events;
+  }
+
+  /** The agent has said that it works, and not for a prompt. */
+  get #worksByItself(): boolean {
+    return this.reader.tasks.running.some(({ taskType }) => taskType === OWN_TURN);
   }
 
   readerOfChild(childId: string): UpdateReader {
