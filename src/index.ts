@@ -43,6 +43,7 @@ export type {
   ChangeReport,
   Compaction,
   FileChange,
+  FileDiff,
   Goal,
   PlanDocument,
   PlanEntry,
