@@ -17,6 +17,8 @@ export interface RuntimeBinding {
   readonly env: Readonly<Record<string, string>>;
   readonly approval: Approval;
   readonly gate?: "required" | undefined;
+  /** Questions to a person are declared. Default false. */
+  readonly takesQuestions?: boolean | undefined;
   /** Only where the process itself is bound to one; most backends set it per session. */
   readonly model?: string | undefined;
 }
@@ -75,13 +77,14 @@ function misfit(title: string): AcpWorkspaceBindingError {
 }
 
 function differencesBetween(have: RuntimeSpec, need: RuntimeSpec): string[] {
-  const { command, cwd, approval, gate, model } = have.binding;
+  const { command, cwd, approval, gate, model, takesQuestions = false } = have.binding;
   const differs: readonly (readonly [what: string, differ: boolean])[] = [
     ["backend", declared(have.backend) !== declared(need.backend)],
     ["command", wordsOf(command) !== wordsOf(need.binding.command)],
     ["folder", cwd !== need.binding.cwd],
     ["approval", approval !== need.binding.approval],
     ["gate", gate !== need.binding.gate],
+    ["answer to whether questions are taken", takesQuestions !== (need.binding.takesQuestions ?? false)],
     ["model", model !== need.binding.model],
   ];
   const names = differingNames(have.binding.env, need.binding.env);

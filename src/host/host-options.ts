@@ -1,5 +1,6 @@
 /** What a host is asked for and what it gives. Types only. */
 import type { Approval, FailureSink, LogSink, WireTap } from "../acp/ports.ts";
+import type { AskQuestion } from "../acp/questions.ts";
 import type { Runtime } from "../acp/runtime.ts";
 import type { Supervisor } from "../acp/supervisor.ts";
 import type { AgentWish, SelectedAgent } from "./agent-selection.ts";
@@ -46,6 +47,8 @@ export interface OpenRuntimeOptions extends AgentWish {
   readonly additionalDirectories?: readonly string[] | undefined;
   /** Asks a person about what is not approved by itself. */
   readonly ask?: AskPerson | undefined;
+  /** Asks a person what the agent wants to know. None: questions are not declared. */
+  readonly askQuestion?: AskQuestion | undefined;
   readonly sink?: FailureSink | undefined;
   /** Hears the wire, see `openTrace`. */
   readonly tap?: WireTap | undefined;

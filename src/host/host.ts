@@ -4,6 +4,7 @@
  */
 import { resolve } from "node:path";
 import type { Approval, FailureSink, LogSink, PermissionPolicy, WireTap } from "../acp/ports.ts";
+import type { AskQuestion } from "../acp/questions.ts";
 import type { OpenSessionOptions } from "../acp/open-session.ts";
 import type { StartDelay } from "../acp/restart-budget.ts";
 import type { RuntimeSpec } from "../acp/runtime-binding.ts";
@@ -52,6 +53,7 @@ export type { Host, HostOptions, OpenConversationOptions, OpenRuntimeOptions, Op
 /** A need for an agent, with what only its process can be given. */
 interface HostSpec extends RuntimeSpec {
   readonly permissions: PermissionPolicy;
+  readonly questions: AskQuestion | undefined;
   readonly sink: FailureSink | undefined;
   readonly tap: WireTap | undefined;
 }
@@ -176,10 +178,12 @@ class ComposedHost implements Host {
         // The mode that asks about everything; the policy says yes where everything is approved.
         approval: gate === "required" ? "reads" : this.#approval(options),
         gate,
+        takesQuestions: options.askQuestion !== undefined,
       },
       program: identifyProgram(at, command, cwd),
       adHoc: selected.isAdHoc,
       permissions: this.#permissions(options),
+      questions: options.askQuestion,
       sink: options.sink,
       tap: options.tap,
     };
@@ -191,7 +195,10 @@ class ComposedHost implements Host {
     });
   }
 
-  async #start({ backend, binding, permissions, sink, tap }: HostSpec, signal: AbortSignal): Promise<Runtime> {
+  async #start(
+    { backend, binding, permissions, questions, sink, tap }: HostSpec,
+    signal: AbortSignal,
+  ): Promise<Runtime> {
     const { log, recorder } = this.#facts;
     const { timeouts, limits } = this.config;
     if (binding.gate === "required" && backend.profile === "codex") {
@@ -217,6 +224,7 @@ class ComposedHost implements Host {
       },
       lineBytes: limits.lineBytes,
       ledger: this.#leases,
+      ...(questions !== undefined && { questions }),
       ...(sink !== undefined && { sink }),
       ...(tap !== undefined && { tap }),
       ...(log !== undefined && { log }),
@@ -226,10 +234,11 @@ class ComposedHost implements Host {
 
   #sessionOptions(settings: BackendSettings, options: OpenConversationOptions): OpenSessionOptions {
     const { model = settings.model, mode = settings.mode } = options;
-    const { configOptions, mcpServers, additionalDirectories, sink, signal } = options;
+    const { configOptions, mcpServers, additionalDirectories, askQuestion, sink, signal } = options;
     return {
       cwd: this.#workspace(options),
       permissions: this.#permissions(options),
+      ...(askQuestion !== undefined && { questions: askQuestion }),
       ...(model !== undefined && { model }),
       ...(mode !== undefined && { mode }),
       ...(configOptions !== undefined && { configOptions }),

@@ -2,61 +2,74 @@
  * A permission question on the terminal: what the call would do by its own frame, why it is asked, and the offered answers
  * in their order. One key answers it; where there are no keys, a line.
  */
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import type { PermissionRequest } from "../../acp/types.ts";
+import type { PermissionOption, PermissionRequest } from "../../acp/types.ts";
 import type { AskPerson } from "../../host/permissions.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import { renderDiffs } from "./diff-lines.ts";
 import type { Io } from "./io.ts";
+import { discardTyped, readTypedLines } from "./person-input.ts";
+import type { PersonQueue } from "./person-input.ts";
 import type { Question, Terminal } from "./terminal.ts";
 
 const MAX_LINE_CHARS = 500;
 /** A command is shown whole where that is possible: its end may be what matters. */
 const MAX_COMMAND_CHARS = 4000;
+/** So is an answer, whose label says all that it does. */
+const MAX_LABEL_CHARS = 4000;
 const MAX_FACTS = 20;
 /** Of what would change; a screen or two. */
 const MAX_DIFF_LINES = 60;
 /** More answers have no key each. */
 const MAX_KEYS = 9;
 
+export interface AskPersonOptions {
+  /** Shared by everything that reads this terminal. */
+  readonly queue: PersonQueue;
+  /** Called when the person chose a no. */
+  readonly onNo: () => void;
+  /** What Ctrl-C does while keys are read. Default: a SIGINT to this process. */
+  readonly interrupt?: () => void;
+}
+
 /**
  * Asks until a listed answer is given. Resolves with its option id, null for no (Enter or Esc), or undefined when nobody
- * answered: the input ended, or a signal says that the question is over. `onNo` is called when the person chose a no.
- * One question at a time: what is typed answers the question on the screen and no other.
+ * answered: the input ended, or a signal says that the question is over. Where the agent warns of stray keys
+ * (`defaultToNo`), a yes is a number and Enter.
  */
 export function createAskPerson(
   { stdin }: Pick<Io, "stdin">,
   terminal: Terminal,
-  onNo: () => void,
-  interrupt: () => void = () => process.kill(process.pid, "SIGINT"),
+  { queue, onNo, interrupt = () => process.kill(process.pid, "SIGINT") }: AskPersonOptions,
 ): AskPerson {
-  const ask: AskPerson = async (request, signal, reason) => {
-    const input = stdin.open();
-    // An input that has ended would be waited for until the question expires.
-    if (signal.aborted || input.readableEnded) return undefined;
-    const keys = readKeyboard(input, request);
-    using question = terminal.ask(renderQuestion(request, { reason, byKey: keys !== undefined }));
-    const answer = await (keys === undefined
-      ? answerByLine(input, request, signal, question)
-      : answerByKey(keys, request, signal, { question, interrupt }));
-    if (answer !== undefined && isNo(answer, request)) onNo();
-    if (signal.aborted) question.add("The question is closed; it counts as no.");
-    return answer;
-  };
-  let before: Promise<unknown> = Promise.resolve();
-  return (request, signal, reason) => {
-    const answer = before.then(() => ask(request, signal, reason));
-    // What the answer led to is shown before the next question.
-    before = answer.catch(() => {}).then(() => new Promise(setImmediate));
-    return answer;
-  };
+  return (asked, signal, reason) =>
+    queue.next(async () => {
+      const input = stdin.open();
+      // An input that has ended would be waited for until the question expires.
+      if (signal.aborted || input.readableEnded) return undefined;
+      const request = { ...asked, options: asked.options.filter(isShownWhole) };
+      const keys = readKeyboard(input, request);
+      using question = terminal.ask(renderQuestion(request, { reason, byKey: keys !== undefined }));
+      if (request.options.length < asked.options.length)
+        question.add("An answer that is too long to be shown is not offered.");
+      const answer = await (keys === undefined
+        ? answerByLine(input, request, signal, question)
+        : answerByKey(keys, request, signal, { question, interrupt }));
+      if (answer !== undefined && isNo(answer, request)) onNo();
+      if (signal.aborted) question.add("The question is closed.");
+      return answer;
+    });
+}
+
+/** What a choice does is in its label: half of it is not offered (seed document 002, Durable SDK suggestions). */
+function isShownWhole({ name }: PermissionOption): boolean {
+  return name.length <= MAX_LABEL_CHARS;
 }
 
 type Keyboard = Readable & { setRawMode(isRaw: boolean): unknown };
 
-function readKeyboard(input: Readable, { options }: PermissionRequest): Keyboard | undefined {
-  return isKeyboard(input) && options.length <= MAX_KEYS ? input : undefined;
+function readKeyboard(input: Readable, { options, defaultToNo }: PermissionRequest): Keyboard | undefined {
+  return isKeyboard(input) && options.length <= MAX_KEYS && defaultToNo !== true ? input : undefined;
 }
 
 function isKeyboard(input: Readable): input is Keyboard {
@@ -69,20 +82,12 @@ async function answerByLine(
   signal: AbortSignal,
   question: Question,
 ): Promise<string | null | undefined> {
-  // Not in terminal mode: Ctrl-C stays a signal for the whole run.
-  const lines = createInterface({ input, terminal: false });
-  const close = () => lines.close();
-  signal.addEventListener("abort", close, { once: true });
-  try {
-    for await (const line of lines) {
-      const answer = readAnswer(line, request);
-      if (answer !== undefined) return answer;
-      question.add(`Type a number from 1 to ${request.options.length}, or nothing for no.`);
-    }
-    return undefined;
-  } finally {
-    signal.removeEventListener("abort", close);
-    close();
+  await using lines = await readTypedLines(input, signal);
+  for (;;) {
+    const line = await lines.next();
+    const answer = line === undefined ? undefined : readAnswer(line, request);
+    if (line === undefined || answer !== undefined) return answer;
+    question.add(`Type a number from 1 to ${request.options.length}, or nothing for no.`);
   }
 }
 
@@ -108,10 +113,11 @@ async function answerByKey(
     }
   };
   signal.addEventListener("abort", nobody, { once: true });
-  keyboard.on("data", onData).once("end", nobody).once("error", nobody);
+  keyboard.once("end", nobody).once("error", nobody);
   try {
     keyboard.setRawMode(true);
-    keyboard.resume();
+    await discardTyped(keyboard);
+    keyboard.on("data", onData).resume();
     return await promise;
   } finally {
     keyboard.setRawMode(false);
@@ -136,7 +142,7 @@ export function renderQuestion(
     ...others.map((fact) => `The question says otherwise: ${fact}`),
     ...(reason === "" ? [] : [`Why you are asked: ${reason}`]),
   ].map((fact) => `  ${cleanLine(fact, MAX_COMMAND_CHARS)}`);
-  const answers = options.map(({ name }, index) => `  ${index + 1}) ${cleanLine(name, MAX_LINE_CHARS)}`);
+  const answers = options.map(({ name }, index) => `  ${index + 1}) ${cleanLine(name, MAX_LABEL_CHARS)}`);
   const changes = [
     ...renderDiffs(request.diffs ?? [], MAX_DIFF_LINES),
     ...(otherDiffs.length === 0 ? [] : ["The question says otherwise:", ...renderDiffs(otherDiffs, MAX_DIFF_LINES)]),
@@ -146,8 +152,13 @@ export function renderQuestion(
     ...facts,
     ...changes,
     ...answers,
-    byKey ? "Press a number; Enter means no." : "Answer with a number; nothing means no.",
+    howToAnswer(request, byKey),
   ].join("\n");
+}
+
+function howToAnswer({ defaultToNo }: PermissionRequest, byKey: boolean): string {
+  if (defaultToNo === true) return "Type a number and Enter; Enter alone means no.";
+  return byKey ? "Press a number; Enter means no." : "Answer with a number; nothing means no.";
 }
 
 /** The input as the tool gets it, a line for each of its parts; of what is written only the beginning. */

@@ -1,6 +1,7 @@
 /** The turn of one `ostler ask`: prompt, agent, session, events. The straight line; everything thrown goes to the caller. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { AskQuestion } from "../../acp/questions.ts";
 import type { Runtime } from "../../acp/runtime.ts";
 import type { PromptBlock, Turn, TurnOutcome, TurnTimeouts } from "../../acp/types.ts";
 import type { Config } from "../../host/config-defaults.ts";
@@ -173,12 +174,12 @@ async function openTraceOption({ request, io, presenter, resources }: Run): Prom
   return resources.use(openTrace(resolve(io.cwd, file), (sentence) => presenter.notice(sentence))).tap;
 }
 
-/** Permission questions go to the person only where one sits: at a terminal that shows remarks. */
-async function personToAsk(run: Run): Promise<{ ask?: AskPerson }> {
+/** Questions of the agent go to the person only where one sits: at a terminal that shows remarks. */
+async function personToAsk(run: Run): Promise<{ ask?: AskPerson; askQuestion?: AskQuestion }> {
   const { request, io, terminal } = run;
   if (io.stdin.kind !== "terminal" || io.stderr.isTTY !== true || request.format !== "text") return {};
-  const { createAskPerson } = await import("./ask-person.ts");
-  return { ask: createAskPerson(io, terminal, () => (run.personSaidNo += 1)) };
+  const { createPerson } = await import("./person.ts");
+  return createPerson(io, terminal, { onNo: () => (run.personSaidNo += 1), agent: () => run.backend });
 }
 
 function readWorkspace(folder: string | undefined, cwd: string): string {

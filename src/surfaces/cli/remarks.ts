@@ -64,7 +64,10 @@ export class Remarks {
       case "plan":
         return "entries" in event ? this.#planSteps(event.entries) : [];
       case "permission":
-        return event.answer?.denied ? [denial(event.request.title, event.answer.reason)] : [];
+        if (event.answer?.denied) return [denial(event.request.title, event.answer.reason)];
+        return event.answer?.action === "cancel" ? unanswered(event.request.title, event.answer.reason) : [];
+      case "question":
+        return event.answer?.action === "cancel" ? unanswered(event.request.message, event.answer.reason) : [];
       case "warning":
         return this.warning(event.failure);
       case "retry":
@@ -89,7 +92,6 @@ export class Remarks {
       case "usage":
       case "commands":
       case "mode":
-      case "question":
       case "changes":
         return [];
     }
@@ -174,6 +176,13 @@ function toolLine(
 function denial(title: string, reason: string | undefined): Remark {
   const why = reason === undefined ? "" : ` (${cleanLine(reason, MAX_TITLE_CHARS)})`;
   return { text: `Denied: ${cleanLine(title, MAX_TITLE_CHARS)}${why}`, tone: "warning" };
+}
+
+/** Nobody decided, and the agent or Ostler says why. */
+function unanswered(question: string, reason: string | undefined): readonly Remark[] {
+  if (reason === undefined) return [];
+  const text = `Not answered: ${cleanLine(question, MAX_TITLE_CHARS)} (${cleanLine(reason, MAX_TITLE_CHARS)})`;
+  return [{ text, tone: "warning" }];
 }
 
 function retryLine({ by, attempt, of, delayMs, reason }: TurnEvent & { readonly type: "retry" }): string {

@@ -2,6 +2,7 @@
  * Events for a program: words that are meant for people are scrubbed, as they are on a screen. The answer, diffs, the
  * input and output of tools and all ids are as they came.
  */
+import type { QuestionRequest } from "../../acp/questions.ts";
 import type { PlanDocument, TurnEvent } from "../../acp/events.ts";
 import { cleanBlock, cleanLine, redact, stripControls } from "../../errors/redact.ts";
 import { scrubReport } from "../shared/change-report.ts";
@@ -48,6 +49,8 @@ export class ScrubbedEvents {
         return { ...event, entries: event.entries.map((entry) => ({ ...entry, content: line(entry.content) })) };
       case "changes":
         return { ...event, report: scrubReport(event.report) };
+      case "question":
+        return { ...event, request: scrubbedQuestion(event.request) };
       case "retry":
         return { ...event, reason: line(event.reason) };
       case "notice":
@@ -124,6 +127,17 @@ function scrubPlan(document: PlanDocument): PlanDocument {
     text: text && redact(stripControls(text)),
     ...(problem === undefined ? {} : { problem: line(problem) }),
   };
+}
+
+/** What goes back, ids and values, is as it came. */
+function scrubbedQuestion(request: QuestionRequest): QuestionRequest {
+  const described = <Part extends { readonly label: string; readonly description?: string }>(part: Part): Part => ({
+    ...part,
+    label: line(part.label),
+    ...(part.description !== undefined && { description: line(part.description) }),
+  });
+  const fields = request.fields.map((field) => ({ ...described(field), choices: field.choices.map(described) }));
+  return { ...request, message: block(request.message), fields };
 }
 
 function line(text: string): string {

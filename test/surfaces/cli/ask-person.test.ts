@@ -1,7 +1,8 @@
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PermissionRequest } from "../../../src/acp/types.ts";
 import { createAskPerson, renderQuestion } from "../../../src/surfaces/cli/ask-person.ts";
+import { PersonQueue } from "../../../src/surfaces/cli/person-input.ts";
 import { BatchedOutput } from "../../../src/surfaces/cli/output.ts";
 import { Terminal } from "../../../src/surfaces/cli/terminal.ts";
 import { Collector } from "./run-main.ts";
@@ -41,12 +42,11 @@ function person(keyboard = new PassThrough()) {
   const terminal = new Terminal({ stdout, stdoutIsTerminal: true, stderr: screen, env: {}, noColor: true });
   let noes = 0;
   let stops = 0;
-  const ask = createAskPerson(
-    { stdin: { kind: "terminal", shared: false, open: () => keyboard } },
-    terminal,
-    () => (noes += 1),
-    () => (stops += 1),
-  );
+  const ask = createAskPerson({ stdin: { kind: "terminal", shared: false, open: () => keyboard } }, terminal, {
+    queue: new PersonQueue(),
+    onNo: () => (noes += 1),
+    interrupt: () => (stops += 1),
+  });
   return { ask, keyboard, screen, terminal, noes: () => noes, stops: () => stops };
 }
 
@@ -179,4 +179,76 @@ test("the question shows what the frame says, not only its title", () => {
     "  2) No",
     "Press a number; Enter means no.",
   ]);
+});
+
+test("what was typed before the question was on the screen approves nothing", async () => {
+  const keys = new Keys();
+  const { ask, screen } = person(keys);
+  keys.write("1");
+  const answered = ask(request("rm"), new AbortController().signal, "");
+  await vi.waitUntil(() => screen.text.includes("Press a number"));
+  await vi.waitUntil(() => keys.listenerCount("data") > 0 && keys.readableLength === 0);
+  await new Promise(setImmediate);
+  keys.write("2");
+  expect(await answered).toBe("no");
+});
+
+describe("where the agent warns of stray keys", () => {
+  const warned: PermissionRequest = {
+    ...request("rm -rf /"),
+    defaultToNo: true,
+    options: [
+      { optionId: "no", name: "No", kind: "reject_once" },
+      { optionId: "yes", name: "Yes", kind: "allow_once" },
+    ],
+  };
+
+  test.each([
+    { from: "Enter", typed: "\n", answer: null, noes: 1 },
+    { from: "a number and Enter", typed: "2\n", answer: "yes", noes: 0 },
+    { from: "the first answer, which is a no", typed: "1\n", answer: "no", noes: 1 },
+    { from: "words, then Enter", typed: "yes\ny\n\n", answer: null, noes: 1 },
+  ])("$from", async ({ typed, answer, noes }) => {
+    const { ask, keyboard, screen, noes: counted } = person();
+    const answered = ask(warned, new AbortController().signal, "");
+    keyboard.write(typed);
+    expect(await answered).toBe(answer);
+    expect(counted()).toBe(noes);
+    expect(screen.text).toContain("  1) No\n  2) Yes\nType a number and Enter; Enter alone means no.\n");
+  });
+
+  test("one key is no answer, whichever it is", async () => {
+    const keys = new Keys();
+    const { ask, screen } = person(keys);
+    const over = new AbortController();
+    const answered = ask(warned, over.signal, "");
+    await vi.waitUntil(() => screen.text.includes("Type a number and Enter"));
+    for (const key of ["2", "y", " ", "\u001b", "\t"]) keys.write(key);
+    await vi.waitUntil(() => keys.readableLength === 0);
+    over.abort("The agent took the question back");
+    expect(await answered).toBeUndefined();
+    expect(keys.modes).toEqual([]);
+    expect(screen.text).toContain("The question is closed.");
+  });
+});
+
+test("an answer shows all that it does, and one that is too long to be shown is not offered", async () => {
+  const effect = `Yes, and don't ask again for ${"npm run test:all -- ".repeat(60)}commands`;
+  const { ask, keyboard, screen } = person();
+  const answered = ask(
+    {
+      ...request("npm test"),
+      options: [
+        { optionId: "flood", name: "x".repeat(4001), kind: "allow_always" },
+        { optionId: "always", name: effect, kind: "allow_always" },
+        { optionId: "no", name: "No", kind: "reject_once" },
+      ],
+    },
+    new AbortController().signal,
+    "",
+  );
+  keyboard.write("1\n");
+  expect(await answered).toBe("always");
+  expect(screen.text).toContain(`  1) ${effect}\n  2) No\n`);
+  expect(screen.text).toContain("An answer that is too long to be shown is not offered.");
 });

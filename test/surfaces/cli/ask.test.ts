@@ -209,7 +209,7 @@ test("a question at a terminal that expires counts as no", async () => {
     config: { timeouts: { permissionS: 1 } },
   });
   expect(exitCode).toBe(5);
-  expect(stderr).toContain("The question is closed; it counts as no.");
+  expect(stderr).toContain("The question is closed.\n");
 });
 
 test.each([
