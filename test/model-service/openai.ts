@@ -78,7 +78,7 @@ const dialect: Dialect<OpenAiStep> = {
       case "httpError":
         return sendJson(response, step.status, step.body, { "x-request-id": "req_scripted", ...step.headers });
       case "text":
-        return stream.begin().say(step.text, step.pieces).complete();
+        return stream.begin().say(step.text, step.pieces).complete(step.inputTokens);
       case "heldText":
         stream.begin().delta(step.first);
         await untilReleased();
@@ -194,10 +194,9 @@ class ResponseStream {
     return this.#call({ id: newId("ctc"), type: "custom_tool_call", name, input });
   }
 
-  complete(): void {
-    this.#send("response.completed", {
-      response: { ...this.#head("completed"), output: [], usage: USAGE, end_turn: true },
-    });
+  complete(inputTokens = USAGE.input_tokens): void {
+    const usage = { ...USAGE, input_tokens: inputTokens, total_tokens: inputTokens + USAGE.output_tokens };
+    this.#send("response.completed", { response: { ...this.#head("completed"), output: [], usage, end_turn: true } });
     this.#response.end();
   }
 

@@ -6,7 +6,7 @@
 /** An answer that the Responses API and the Messages API can both give. */
 export type CommonStep =
   /** A whole answer. Empty text = a well-formed answer without any content. */
-  | { readonly answer: "text"; readonly text: string; readonly pieces: number }
+  | { readonly answer: "text"; readonly text: string; readonly pieces: number; readonly inputTokens?: number }
   /** A whole answer, of which `rest` is sent only when the test releases it. */
   | { readonly answer: "heldText"; readonly first: string; readonly rest: string }
   /** The model asks the harness to run one of its tools. */
@@ -26,6 +26,11 @@ export type CommonStep =
 /** A whole answer in `pieces` deltas (default 3). */
 export function text(text: string, pieces = 3): CommonStep {
   return { answer: "text", text, pieces };
+}
+
+/** A whole answer to a request that is said to be so long: enough of it makes a harness compact by itself. */
+export function longContext(text: string, inputTokens: number): CommonStep {
+  return { answer: "text", text, pieces: 1, inputTokens };
 }
 
 /** A well-formed answer that says nothing. */

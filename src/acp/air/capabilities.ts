@@ -13,6 +13,7 @@ export const CLIENT_AIR_CAPABILITIES: readonly string[] = Object.freeze([
   "agentFileChangeReport",
   "asyncTasks",
   "nativeSubagentSessions",
+  "rawInputRendering",
 ]);
 
 /** The `_meta` of `initialize.clientCapabilities`. */
