@@ -8,6 +8,7 @@ import { summarizeDiff } from "./diff-lines.ts";
 import { PlanRemarks } from "./plan-remarks.ts";
 import { TaskRemarks } from "./task-remarks.ts";
 import { CompactionRemarks } from "./compaction-remarks.ts";
+import { SettingRemarks } from "./setting-remarks.ts";
 import type { Tone } from "./terminal.ts";
 
 export interface Remark {
@@ -39,6 +40,7 @@ export class Remarks {
   readonly #plans = new PlanRemarks();
   /** What was last said about each file of a call: a snippet may be followed by the exact change. */
   readonly #diffs = new Map<string, string>();
+  readonly #settings = new SettingRemarks();
   readonly #warned = new Set<string>();
   #goalSaid = "";
   /** The record of a harness that tries again comes as retry and as warning. */
@@ -64,10 +66,7 @@ export class Remarks {
       case "plan":
         return "entries" in event ? this.#planSteps(event.entries) : [];
       case "permission":
-        if (event.answer?.denied) return [denial(event.request.title, event.answer.reason)];
-        return event.answer?.action === "cancel" ? unanswered(event.request.title, event.answer.reason) : [];
-      case "question":
-        return event.answer?.action === "cancel" ? unanswered(event.request.message, event.answer.reason) : [];
+        return event.answer?.denied ? [denial(event.request.title, event.answer.reason)] : [];
       case "warning":
         return this.warning(event.failure);
       case "retry":
@@ -86,12 +85,14 @@ export class Remarks {
       case "compaction":
         return this.#compactions.of(event);
       case "session":
+      case "mode":
+        return this.#settings.of(event);
       case "thought":
       case "terminal":
       case "failure":
       case "usage":
       case "commands":
-      case "mode":
+      case "question":
       case "changes":
         return [];
     }
@@ -176,13 +177,6 @@ function toolLine(
 function denial(title: string, reason: string | undefined): Remark {
   const why = reason === undefined ? "" : ` (${cleanLine(reason, MAX_TITLE_CHARS)})`;
   return { text: `Denied: ${cleanLine(title, MAX_TITLE_CHARS)}${why}`, tone: "warning" };
-}
-
-/** Nobody decided, and the agent or Ostler says why. */
-function unanswered(question: string, reason: string | undefined): readonly Remark[] {
-  if (reason === undefined) return [];
-  const text = `Not answered: ${cleanLine(question, MAX_TITLE_CHARS)} (${cleanLine(reason, MAX_TITLE_CHARS)})`;
-  return [{ text, tone: "warning" }];
 }
 
 function retryLine({ by, attempt, of, delayMs, reason }: TurnEvent & { readonly type: "retry" }): string {

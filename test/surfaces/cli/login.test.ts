@@ -27,7 +27,7 @@ async function login(scenario: Scenario, argv: readonly string[] = [], options: 
   return { ...ran, frames, wasRun: existsSync(join(folder, "signed-in")) };
 }
 
-const SIGNED_OUT: Scenario["on"] = { "session/new": [[err(-32000, "Authentication required")]] };
+const SIGNED_OUT = { "session/new": [[err(-32000, "Authentication required")]] };
 
 describe("a login that the agent offers as a command", () => {
   test("is run at a terminal, and seen to have taken", async () => {
@@ -59,7 +59,7 @@ describe("a login that the agent offers as a command", () => {
   test.each<{ from: string; scenario: Scenario; exitCode: number; said: string }>([
     {
       from: "that did not take",
-      scenario: { initializeResult: { authMethods: offers(1) }, on: SIGNED_OUT! },
+      scenario: { initializeResult: { authMethods: offers(1) }, on: SIGNED_OUT },
       exitCode: 6,
       said: 'The login ended with code 1\nAgent "mine" says: Authentication required\n',
     },
@@ -78,7 +78,7 @@ describe("a login that the agent offers as a command", () => {
         initializeResult: {
           authMethods: [{ id: "a", name: "A", _meta: { "terminal-auth": { command: "/no/such/program" } } }],
         },
-        on: SIGNED_OUT!,
+        on: SIGNED_OUT,
       },
       exitCode: 6,
       said: "The login could not be run\n",

@@ -260,7 +260,6 @@ test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[]
       { type: "failure", failure },
       { type: "usage" },
       { type: "commands", commands: [] },
-      { type: "mode", modeId: "ask" },
     ],
     lines: [],
   },
