@@ -7,11 +7,13 @@ import { logOf, update } from "../fixtures/agents/scenario.ts";
 import { start } from "./drive.ts";
 import type { StartOptions, Started } from "./drive.ts";
 
+type Advertised = NonNullable<Scenario["initializeResult"]>;
+
 /** What codex-acp 2.6.0 advertises (recording goal); claude-agent-acp has `set` and `clear` alone. */
 export function advertised(
   actions: readonly string[] = ["set", "pause", "resume", "clear"],
   steering = true,
-): NonNullable<Scenario["initializeResult"]> {
+): Advertised {
   return {
     _meta: {
       steering: { supported: steering },
@@ -42,9 +44,9 @@ export interface Opened {
 /** Starts an agent that has goals and takes steering; it is stopped when the test is over. */
 export async function opened(
   on: NonNullable<Scenario["on"]>,
-  { advertises = advertised(), ...options }: StartOptions & { readonly advertises?: Scenario["initializeResult"] } = {},
+  { advertises = advertised(), ...options }: StartOptions & { readonly advertises?: Advertised } = {},
 ): Promise<Opened> {
-  const agent = await start({ on, initializeResult: advertises! }, { profile: "codex", ...options });
+  const agent = await start({ on, initializeResult: advertises }, { profile: "codex", ...options });
   onTestFinished(() => agent[Symbol.asyncDispose]());
   const session = await agent.open();
   const told: SessionEvent[] = [];
@@ -53,7 +55,10 @@ export async function opened(
 }
 
 /** Resolves with the first event that fits, told before or from now on. */
-export async function heard({ session, told }: Opened, fits: (event: SessionEvent) => boolean): Promise<void> {
+export async function heard(
+  { session, told }: Pick<Opened, "session" | "told">,
+  fits: (event: SessionEvent) => boolean,
+): Promise<void> {
   if (told.some(fits)) return;
   await new Promise<void>((resolve) => {
     const end = session.subscribe((event) => {

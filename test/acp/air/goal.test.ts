@@ -9,6 +9,7 @@ const snapshot = (goal: unknown, version: unknown = 1) => ({
   sessionUpdate: "session_info_update",
   _meta: { jetbrains: { air: { version, goal } } },
 });
+const agent = (...actions: string[]) => ({ label: "The agent", goalActions: new Set(actions) });
 const ACTIVE = { objective: "Ship it", status: "active" };
 
 describe("what is read of a snapshot", () => {
@@ -113,8 +114,6 @@ describe("what is read of a snapshot", () => {
 });
 
 describe("what is asked for", () => {
-  const agent = (...actions: string[]) => ({ label: "The agent", goalActions: new Set(actions) });
-
   test.each([
     {
       request: { action: "set", objective: "  Ship it\n" },
