@@ -55,7 +55,16 @@ export type {
   TurnEvent,
 } from "./acp/events.ts";
 export type { SessionListener } from "./acp/session-feed.ts";
-export type { AskQuestion, QuestionAnswer, QuestionChoice, QuestionField, QuestionRequest } from "./acp/questions.ts";
+export { questionProblems } from "./acp/question-answer.ts";
+export type {
+  AskQuestion,
+  QuestionAnswer,
+  QuestionChoice,
+  QuestionField,
+  QuestionRequest,
+  QuestionValue,
+  TextFormat,
+} from "./acp/questions.ts";
 export type {
   PermissionAnswer,
   PermissionOption,

@@ -29,6 +29,7 @@ test("the public names of the library are pinned", () => {
     "createRuntime",
     "createSupervisor",
     "openTrace",
+    "questionProblems",
     "readPolicyFile",
     "readTypedSessionFailure",
     "redact",

@@ -10,7 +10,7 @@ const MAX_TEXT_CHARS = 100_000;
 const PATTERN_MS = 50;
 
 /** One sentence per field that breaks a rule; none = the answer may be sent. */
-export function problemsOf(
+export function questionProblems(
   { fields }: Pick<QuestionRequest, "fields">,
   content: Readonly<Record<string, QuestionValue>>,
 ): readonly string[] {
@@ -58,7 +58,7 @@ export function checkAnswer(request: QuestionRequest, answer: QuestionAnswer): Q
   if (action === "decline" || action === "cancel") return answer;
   if (!isObject(given) || action !== "accept" || !isObject(given["content"]) || answer.action !== "accept")
     return { action: "cancel", reason: "The answer was not sent: it is none" };
-  const [problem] = problemsOf(request, answer.content);
+  const [problem] = questionProblems(request, answer.content);
   return problem === undefined ? answer : { action: "cancel", reason: `The answer was not sent. ${problem}` };
 }
 

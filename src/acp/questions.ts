@@ -55,6 +55,6 @@ export type QuestionAnswer =
 
 /**
  * Asks a person. The signal fires when the question is withdrawn, expires, or the turn is cancelled. An answer that does
- * not keep the rules of its fields is not sent: `problemsOf` says what they are.
+ * not keep the rules of its fields is not sent: `questionProblems` says what they are.
  */
 export type AskQuestion = (request: QuestionRequest, signal: AbortSignal) => Promise<QuestionAnswer>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkAnswer, problemOf, problemsOf } from "../../src/acp/question-answer.ts";
+import { checkAnswer, problemOf, questionProblems } from "../../src/acp/question-answer.ts";
 import type { QuestionAnswer, QuestionField, QuestionRequest, QuestionValue } from "../../src/acp/questions.ts";
 import { cpuMs } from "../cpu-time.ts";
 
@@ -170,7 +170,7 @@ describe("a whole form", () => {
     },
     { from: "a value of the wrong type", content: { a: "t", b: "x", c: "1" }, problems: ["C: It is a number"] },
   ])("$from", ({ content, problems }) => {
-    expect(problemsOf(request, content)).toEqual(problems);
+    expect(questionProblems(request, content)).toEqual(problems);
   });
 });
 

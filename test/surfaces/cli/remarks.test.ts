@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Compaction, FileChange, PlanDocument, TurnEvent } from "../../../src/acp/events.ts";
+import type { QuestionAnswer } from "../../../src/acp/questions.ts";
 import type { Failure } from "../../../src/errors/failure.ts";
 import { Remarks } from "../../../src/surfaces/cli/remarks.ts";
 
@@ -38,7 +39,40 @@ const failure: Failure = {
 };
 const request = { sessionId: "s1", toolCallId: "t1", title: "rm -rf x", paths: [], options: [], isQuestion: false };
 
+const question = (answer: QuestionAnswer | null): TurnEvent => ({
+  type: "question",
+  request: { sessionId: "s1", message: "Which\ncolour?", fields: [] },
+  answer,
+});
+
 test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[] }>([
+  {
+    from: "questions that were answered, declined or cancelled without a word",
+    events: [
+      question({ action: "accept", content: { a: "Red" } }),
+      question({ action: "decline" }),
+      question({ action: "cancel" }),
+      question(null),
+    ],
+    lines: [],
+  },
+  {
+    from: "a question that nobody decided",
+    events: [question({ action: "cancel", reason: "Nobody answered within 300 s" })],
+    lines: ["Not answered: Which colour? (Nobody answered within 300 s)"],
+  },
+  {
+    from: "a permission that the agent took back",
+    events: [
+      {
+        type: "permission",
+        request,
+        answer: { action: "cancel", denied: false, reason: "The agent took the question back" },
+      },
+      { type: "permission", request, answer: { action: "cancel", denied: false } },
+    ],
+    lines: ["Not answered: rm -rf x (The agent took the question back)"],
+  },
   {
     from: "a tool that runs and ends",
     events: [tool("pending"), tool("in_progress"), tool("completed")],
