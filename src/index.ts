@@ -65,6 +65,8 @@ export type {
   QuestionValue,
   TextFormat,
 } from "./acp/questions.ts";
+export type { StopTaskAnswer, StopTaskOptions } from "./acp/session-tasks.ts";
+export type { AskQuestion, QuestionAnswer, QuestionChoice, QuestionField, QuestionRequest } from "./acp/questions.ts";
 export type {
   PermissionAnswer,
   PermissionOption,

@@ -296,8 +296,6 @@ test("after the turn: what belongs to it is late, what claude begins by itself b
   await turn.outcome;
   await isOver;
   const at = heard.findIndex(({ event }) => event.type === "turn" && event.state === "ended");
-  const whose = ({ turnId, late }: SessionEvent): string =>
-    turnId === null ? "nobody's" : late === true ? "late" : "its own";
   const after = heard.slice(at + 1).map((told) => [told.event.type, whose(told)]);
   expect(after).toEqual([
     ["subagent", "late"],
@@ -310,3 +308,8 @@ test("after the turn: what belongs to it is late, what claude begins by itself b
     ["warning", "late"],
   ]);
 });
+
+function whose({ turnId, late }: SessionEvent): string {
+  if (turnId === null) return "nobody's";
+  return late === true ? "late" : "its own";
+}

@@ -22,6 +22,8 @@ const MAX_PORTION_CHARS = 64 * 1024;
 /** Events that may wait for a turn to be shown to its end. */
 const MAX_HELD = 1000;
 
+const HINT = " (--wait-tasks waits for it)";
+
 /** Why a wait for background work ended. */
 type WaitEnd = "done" | "timeout" | "stopped";
 
@@ -46,7 +48,9 @@ export async function settleTasks(
   late.release((event) => void presenter.event(event));
   const end = waits ? await waitForTasks(run, session, late, turn.deadlineAt) : undefined;
   if (end === "timeout" || end === "stopped") run.cutWait = end;
-  const warnings = [...late.lostTasks(session), ...(await stopTasks(session, end))];
+  const advises = end === undefined && turn.outcome.kind !== "cancelled";
+  const when = end === "timeout" ? "when the time was up" : "with this command";
+  const warnings = [...late.lostTasks(session), ...(await stopTasks(session, when, advises ? HINT : ""))];
   late[Symbol.dispose]();
   const failures = warnings.map((title, index) =>
     makeFailure({
@@ -97,7 +101,7 @@ async function waitForTasks(
 }
 
 /** Sentences for the person: none when nothing was cut. */
-async function stopTasks(session: Session, end: WaitEnd | undefined): Promise<readonly string[]> {
+async function stopTasks(session: Session, when: string, hint: string): Promise<readonly string[]> {
   const running = session.tasks;
   const asked = running.map(async (task) => ({
     task,
@@ -108,10 +112,8 @@ async function stopTasks(session: Session, end: WaitEnd | undefined): Promise<re
   const stopped = answers.filter(({ answer }) => answer.stopped);
   // What ended by itself meanwhile was not cut.
   const unclear = answers.filter(({ task, answer }) => !answer.stopped && left.has(task.taskId));
-  const when = end === "timeout" ? " when the time was up" : " with this command";
-  const hint = end === undefined ? " (--wait-tasks waits for it)" : "";
   return [
-    ...(stopped.length === 0 ? [] : [`Background work was ended${when}: ${namesOf(stopped.map(taskOf))}${hint}`]),
+    ...(stopped.length === 0 ? [] : [`Background work was ended ${when}: ${namesOf(stopped.map(taskOf))}${hint}`]),
     ...(unclear.length === 0
       ? []
       : [`Background work did not stop, and ends with its agent: ${namesOf(unclear.map(taskOf))}${hint}`]),

@@ -153,8 +153,7 @@ describe("stop", () => {
       [["tasks", "stop", "-s", "work", ...words]],
       ...stopping,
     );
-    const [{ stdout = "", stderr = "", exitCode: code } = { exitCode: undefined }] = rans;
-    expect([code, stdout + stderr]).toEqual([exitCode, says]);
+    expect(rans.map((ran) => [ran.exitCode, ran.stdout + ran.stderr])).toEqual([[exitCode, says]]);
     // The end of the turn stops the rest.
     expect(asked.slice(0, expected.length)).toEqual(expected);
   });

@@ -37,6 +37,11 @@ test.each<ExitFacts & { exit: number }>([
   // With --approve none it is what was asked for.
   { ...wanted, outcome: "completed", exit: 0 },
   { ...wanted, outcome: "cancelled", exit: 1 },
+  // The time was up while background work was waited for: 3 stands above the outcome's own code.
+  { ...plain, outcome: "completed", waitTimedOut: true, exit: 3 },
+  { ...denied, outcome: "completed", waitTimedOut: true, exit: 3 },
+  { ...plain, outcome: "failed", failureKind: "usage_limit", waitTimedOut: true, exit: 3 },
+  { ...plain, outcome: "completed", waitTimedOut: true, signal: "SIGINT", exit: 130 },
   // A signal beats everything.
   { ...plain, outcome: "cancelled", signal: "SIGINT", exit: 130 },
   { ...plain, outcome: "cancelled", signal: "SIGTERM", exit: 143 },
