@@ -2,8 +2,8 @@
  * Events for a program: words that are meant for people are scrubbed, as they are on a screen. The answer, diffs, the
  * input and output of tools and all ids are as they came.
  */
-import type { QuestionRequest } from "../../acp/questions.ts";
 import type { PlanDocument, TurnEvent } from "../../acp/events.ts";
+import type { QuestionRequest } from "../../acp/questions.ts";
 import { cleanBlock, cleanLine, redact, stripControls } from "../../errors/redact.ts";
 import { scrubReport } from "../shared/change-report.ts";
 
@@ -131,13 +131,13 @@ function scrubPlan(document: PlanDocument): PlanDocument {
 
 /** What goes back, ids and values, is as it came. */
 function scrubbedQuestion(request: QuestionRequest): QuestionRequest {
-  const described = <Part extends { readonly label: string; readonly description?: string }>(part: Part): Part => ({
-    ...part,
-    label: line(part.label),
-    ...(part.description !== undefined && { description: line(part.description) }),
-  });
   const fields = request.fields.map((field) => ({ ...described(field), choices: field.choices.map(described) }));
   return { ...request, message: block(request.message), fields };
+}
+
+function described<Part extends { readonly label: string; readonly description?: string }>(part: Part): Part {
+  const { label, description } = part;
+  return { ...part, label: line(label), ...(description !== undefined && { description: line(description) }) };
 }
 
 function line(text: string): string {
