@@ -6,7 +6,8 @@ import { Readable, Writable } from "node:stream";
 import type { AgentContext, ContentBlock, PromptRequest, PromptResponse } from "@agentclientprotocol/sdk/unstable";
 import { agent, ndJsonStream, RequestError } from "@agentclientprotocol/sdk/unstable";
 import { COMMANDS, sceneFor } from "./commands.ts";
-import { FAILURE_RECORDS_META, negotiatesFailureRecords } from "./failure-records.ts";
+import { AGENT_META, readAirPayload, readClientFeatures } from "./client-features.ts";
+import { serveExtensions } from "./extensions.ts";
 import type { DemoSession } from "./session.ts";
 import { configOptions, createSession, describeSession, MODELS, MODES } from "./session.ts";
 import { loadSession, readSessionFolder, saveSession } from "./session-files.ts";
@@ -14,21 +15,21 @@ import { DemoTurn } from "./turn.ts";
 
 const sessions = new Map<string, DemoSession>();
 const folder = readSessionFolder(process.argv);
-let failureRecords = false;
+let features = readClientFeatures(undefined);
 
-const connection = agent({ name: "ostler-demo" })
+const demo = agent({ name: "ostler-demo" })
   .onRequest("initialize", ({ params }) => {
-    failureRecords = negotiatesFailureRecords(params.clientCapabilities?._meta);
+    features = readClientFeatures(params.clientCapabilities);
     return {
       protocolVersion: 1,
       agentInfo: { name: "ostler-demo", title: "Ostler demo agent", version: "1.0.0" },
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image: true, embeddedContext: true },
-        sessionCapabilities: { list: {}, resume: {}, close: {} },
+        sessionCapabilities: { list: {}, resume: {}, close: {}, fork: {} },
       },
       authMethods: [],
-      _meta: FAILURE_RECORDS_META,
+      _meta: AGENT_META,
     };
   })
   .onRequest("session/new", ({ params, client }) => {
@@ -39,11 +40,11 @@ const connection = agent({ name: "ostler-demo" })
   })
   .onRequest("session/load", async ({ params, client }) => {
     const session = sessionOf(params);
-    for (const { from, text } of session.history) {
+    for (const { from, text, id } of session.history) {
       const sessionUpdate = from === "user" ? "user_message_chunk" : "agent_message_chunk";
       await client.notify("session/update", {
         sessionId: session.id,
-        update: { sessionUpdate, content: { type: "text", text } },
+        update: { sessionUpdate, content: { type: "text", text }, ...(id !== undefined && { messageId: id }) },
       });
     }
     advertiseCommands(client, session);
@@ -65,7 +66,9 @@ const connection = agent({ name: "ostler-demo" })
       })),
   }))
   .onRequest("session/close", ({ params }) => {
-    sessionOf(params).running?.abort();
+    const session = sessionOf(params);
+    session.running?.abort();
+    for (const stop of session.tasks.values()) stop();
     sessions.delete(params.sessionId);
     return {};
   })
@@ -83,14 +86,30 @@ const connection = agent({ name: "ostler-demo" })
     session.modelId = model.value;
     return { configOptions: configOptions(session) };
   })
-  .onRequest("session/prompt", ({ params, client }) => prompt(sessionOf(params), params.prompt, client))
-  .onNotification("session/cancel", ({ params }) => sessions.get(params.sessionId)?.running?.abort())
-  .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+  .onRequest("session/prompt", ({ params, client }) =>
+    prompt(sessionOf(params), params.prompt, client, readAirPayload(params._meta, "agentFileChangeReportRequest")),
+  )
+  .onNotification("session/cancel", ({ params }) => sessions.get(params.sessionId)?.running?.abort());
+
+serveExtensions(demo, {
+  sessionOf: (sessionId) => sessionOf({ sessionId }),
+  open: (session) => {
+    sessions.set(session.id, session);
+    if (folder !== undefined) saveSession(folder, session);
+  },
+  startTurn: (session, text, client) => void prompt(session, [{ type: "text", text }], client).catch(() => {}),
+});
+const connection = demo.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
 
 await connection.closed;
 process.exit(0);
 
-async function prompt(session: DemoSession, blocks: PromptRequest["prompt"], client: AgentContext) {
+async function prompt(
+  session: DemoSession,
+  blocks: PromptRequest["prompt"],
+  client: AgentContext,
+  reportRequest?: unknown,
+) {
   if (session.running !== undefined) throw RequestError.invalidRequest(undefined, "Prompt already in progress");
   const running = new AbortController();
   session.running = running;
@@ -102,7 +121,7 @@ async function prompt(session: DemoSession, blocks: PromptRequest["prompt"], cli
     prompt: text,
     argument,
     attachments: blocks.filter(({ type }) => type !== "text").length,
-    failureRecords,
+    features,
     signal: running.signal,
   });
   try {
@@ -113,9 +132,10 @@ async function prompt(session: DemoSession, blocks: PromptRequest["prompt"], cli
     if (!running.signal.aborted) throw error;
     return { stopReason: "cancelled", usage: turn.usage } satisfies PromptResponse;
   } finally {
+    if (features.air.has("agentFileChangeReport")) await turn.report(reportRequest);
     session.running = undefined;
     session.updatedAt = new Date();
-    session.history.push({ from: "user", text }, { from: "agent", text: turn.text });
+    session.history.push({ from: "user", text }, { from: "agent", text: turn.text, id: turn.messageId });
     if (folder !== undefined) saveSession(folder, session);
   }
 }

@@ -2,7 +2,10 @@
 import type { Scene } from "./turn.ts";
 import * as good from "./scenes/answer.ts";
 import * as bad from "./scenes/endings.ts";
+import * as changes from "./scenes/changes.ts";
+import { question } from "./scenes/question.ts";
 import * as tools from "./scenes/tools.ts";
+import * as work from "./scenes/work.ts";
 
 /** A command is the first word of a prompt, with a slash before its name. */
 export interface DemoCommand {
@@ -20,6 +23,15 @@ export const COMMANDS: readonly DemoCommand[] = [
   { name: "plan-steps", description: "A plan and its progress", scene: good.planSteps },
   { name: "tool", description: "A tool call with output and exit code", scene: tools.tool },
   { name: "diff", description: "A tool call with changes to files", scene: tools.diff },
+  { name: "patch", description: "Changes as Git patches", scene: changes.patch },
+  { name: "plan", description: "A plan in a file, to approve", scene: changes.plan },
+  { name: "report", argument: "[unavailable]", description: "A list of changed files", scene: changes.report },
+  { name: "task", argument: "SECONDS", description: "A command that goes on in the background", scene: work.task },
+  { name: "subagent", description: "A subagent that reports", scene: work.subagent },
+  { name: "goal", argument: "[OBJECTIVE]", description: "A goal that is reached in two rounds", scene: work.goal },
+  { name: "compact", argument: "[fail]", description: "Make the context small", scene: work.compact },
+  { name: "question", description: "A question with choices and a free answer", scene: question },
+  { name: "fork", description: "Where this session can be forked", scene: good.fork },
   { name: "ask-permission", description: "A tool that needs a yes", scene: tools.askPermission },
   { name: "write", argument: "FILE [TEXT]", description: "Write a file, after a yes", scene: tools.write },
   { name: "long", argument: "N", description: "An answer in N chunks", scene: good.long },

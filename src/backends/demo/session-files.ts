@@ -19,7 +19,7 @@ export function readSessionFolder(args: readonly string[]): string | undefined {
 
 /** Keeps a session. What cannot be written is forgotten with the process. */
 export function saveSession(folder: string, { id, cwd, history, modeId, modelId }: DemoSession): void {
-  const kept = history.slice(-MAX_MESSAGES).map(({ from, text }) => ({ from, text: redact(text) }));
+  const kept = history.slice(-MAX_MESSAGES).map((message) => ({ ...message, text: redact(message.text) }));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, `${id}.json`), JSON.stringify({ cwd, history: kept, modeId, modelId }), { mode: 0o600 });

@@ -1,11 +1,12 @@
 /** Sessions of the demo agent. They live in the memory of its process; `session-files.ts` keeps what was said. */
 import { randomUUID } from "node:crypto";
 import type { NewSessionResponse, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk/unstable";
+import { airMeta } from "./client-features.ts";
 
 /** `ask` asks before a tool acts; `auto` does not. */
 export const MODES = [
-  { id: "ask", name: "Ask", description: "Asks before it acts" },
-  { id: "auto", name: "Auto", description: "Acts without asking" },
+  { id: "ask", name: "Ask", description: "Asks before it acts", _meta: airMeta({ kind: "standard" }) },
+  { id: "auto", name: "Auto", description: "Acts without asking", _meta: airMeta({ kind: "full_access" }) },
 ] as const;
 
 /** What the model option offers. */
@@ -14,14 +15,35 @@ export const MODELS = [
   { value: "demo-large", name: "Demo large", description: "Says the same, under a longer name" },
 ] as const;
 
+/** One message; those of the agent have an id, at which a session can be forked. */
+export interface DemoMessage {
+  readonly from: "user" | "agent";
+  readonly text: string;
+  readonly id?: string | undefined;
+}
+
+/** A goal as the AIR extension publishes it. */
+export interface DemoGoal {
+  readonly objective: string;
+  readonly status: "active" | "paused" | "complete";
+  readonly iterations?: number;
+  readonly createdAt: number;
+  readonly controlMethod: string;
+}
+
 /** One conversation: what it may do, what was said, and the turn that runs in it. */
 export interface DemoSession {
   readonly id: string;
   readonly cwd: string;
-  readonly history: { readonly from: "user" | "agent"; readonly text: string }[];
+  readonly history: DemoMessage[];
   /** Titles that were answered with an `always` option. */
   readonly alwaysAllowed: Set<string>;
   readonly alwaysRejected: Set<string>;
+  /** Background tasks that run, each with what stops it. */
+  readonly tasks: Map<string, () => void>;
+  goal: DemoGoal | null;
+  /** What a person said into the running turn. */
+  readonly steering: string[];
   modeId: string;
   modelId: string;
   updatedAt: Date;
@@ -37,6 +59,9 @@ export function createSession(cwd: string): DemoSession {
     history: [],
     alwaysAllowed: new Set(),
     alwaysRejected: new Set(),
+    tasks: new Map(),
+    goal: null,
+    steering: [],
     modeId: MODES[0].id,
     modelId: MODELS[0].value,
     updatedAt: new Date(),
@@ -59,6 +84,7 @@ export function configOptions(session: DemoSession): SessionConfigOption[] {
       type: "select",
       currentValue: session.modelId,
       options: [...MODELS],
+      _meta: airMeta({ recommendedValue: MODELS[0].value }),
     },
   ];
 }

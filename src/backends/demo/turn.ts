@@ -10,6 +10,8 @@ import type {
   ToolCallUpdate,
 } from "@agentclientprotocol/sdk/unstable";
 import { RequestError } from "@agentclientprotocol/sdk/unstable";
+import { airMeta, property } from "./client-features.ts";
+import type { ClientFeatures } from "./client-features.ts";
 import type { DemoFailure, DemoWarning } from "./failure-records.ts";
 import { failureMeta } from "./failure-records.ts";
 import type { Permission } from "./permissions.ts";
@@ -21,6 +23,8 @@ const WORDS_PER_CHUNK = 4;
 const CHUNK_PAUSE_MS = 15;
 /** The usual rule of thumb; the demo agent has no tokenizer. */
 const CHARS_PER_TOKEN = 4;
+
+const REPORT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** How a scene ends: a stop reason, or a whole response; nothing = `end_turn`. A thrown RequestError rejects the prompt. */
 export type SceneEnd = StopReason | Partial<PromptResponse> | void;
@@ -35,8 +39,7 @@ export interface DemoTurnOptions {
   /** The prompt without the command word. */
   readonly argument: string;
   readonly attachments: number;
-  /** The client negotiated `sessionFailure`. */
-  readonly failureRecords: boolean;
+  readonly features: ClientFeatures;
   readonly signal: AbortSignal;
 }
 
@@ -48,6 +51,8 @@ export class DemoTurn {
   #revision = 0;
   #toolCalls = 0;
   #text = "";
+  readonly #changed = new Set<string>();
+  #unavailable: string | undefined;
 
   constructor(options: DemoTurnOptions) {
     this.options = options;
@@ -65,6 +70,39 @@ export class DemoTurn {
     return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
   }
 
+  /** The message that the answer ends with. */
+  get messageId(): string {
+    return this.#messageId;
+  }
+
+  /** The turn changed a file, by its absolute path. */
+  changed(path: string): void {
+    this.#changed.add(path);
+  }
+
+  /** There is no list of changed files, for this reason. */
+  reportUnavailable(reason: string): void {
+    this.#unavailable = reason;
+  }
+
+  /** Answers a request for the list of changed files; a malformed one is not answered. */
+  async report(request: unknown): Promise<void> {
+    const requestId = property(request, "requestId");
+    if (property(request, "version") !== 1 || typeof requestId !== "string" || !REPORT_ID.test(requestId)) return;
+    const reason = this.options.signal.aborted ? "cancelled" : this.#unavailable;
+    const report =
+      reason === undefined
+        ? { status: "reported", paths: [...this.#changed], declaredComplete: true, truncated: false }
+        : { status: "unavailable", reason };
+    const agentFileChangeReport = { version: 1, requestId, ...report };
+    await this.update({ sessionUpdate: "session_info_update", _meta: airMeta({ agentFileChangeReport }) });
+  }
+
+  /** An update that the protocol does not define yet, of this session or of a child. */
+  extension(update: object, sessionId = this.options.session.id): Promise<void> {
+    return this.options.client.notify<object>("session/update", { sessionId, update });
+  }
+
   update(update: SessionUpdate): Promise<void> {
     return this.options.client.notify("session/update", { sessionId: this.options.session.id, update });
   }
@@ -72,6 +110,7 @@ export class DemoTurn {
   /** One chunk of the answer, as it is; throws when the turn is cancelled. */
   async say(text: string): Promise<void> {
     this.options.signal.throwIfAborted();
+    for (const steered of this.options.session.steering.splice(0)) await this.say(`[You steered: ${steered}] `);
     this.#text += text;
     await this.update({
       sessionUpdate: "agent_message_chunk",
@@ -132,22 +171,26 @@ export class DemoTurn {
 
   /** Sends a warning beside the answer; a client that did not negotiate records hears nothing. */
   async warn(warning: DemoWarning): Promise<void> {
-    if (!this.options.failureRecords) return;
+    if (!this.#records) return;
     await this.update({ sessionUpdate: "session_info_update", _meta: this.#failureMeta("warning", warning) });
   }
 
   /** Tells something beside the answer: its id is a notice's, so that nobody takes it for a retry. */
   async notice(notice: DemoWarning): Promise<void> {
-    if (!this.options.failureRecords) return;
+    if (!this.#records) return;
     const state = { id: `${this.id}:notice:1`, revision: 1, severity: "warning" } as const;
     await this.update({ sessionUpdate: "session_info_update", _meta: failureMeta(state, notice) });
   }
 
   /** Ends the turn as failed: a record on the result, or a JSON-RPC error where the client cannot read records. */
   fail(failure: DemoFailure): Partial<PromptResponse> {
-    if (!this.options.failureRecords)
+    if (!this.#records)
       throw new RequestError(-32603, `Internal error: ${failure.title}`, { errorKind: failure.errorKind });
     return { stopReason: "end_turn", _meta: this.#failureMeta("error", failure) };
+  }
+
+  get #records(): boolean {
+    return this.options.features.air.has("sessionFailure");
   }
 
   #failureMeta(severity: "warning" | "error", failure: DemoWarning) {

@@ -46,6 +46,17 @@ export async function planSteps(turn: DemoTurn): Promise<void> {
   await turn.stream("All three steps of the plan are done.");
 }
 
+/** The messages at which this session can be forked. */
+export async function fork(turn: DemoTurn): Promise<void> {
+  const messages = turn.options.session.history.filter(({ from }) => from === "agent");
+  if (messages.length === 0) {
+    await turn.stream("I have not said anything yet that a fork could begin at.");
+    return;
+  }
+  await turn.say("A fork of this session can begin after any of my messages:\n");
+  for (const { id, text } of messages) await turn.say(`${id}  ${quoted(text)}\n`);
+}
+
 /** `/long N`: N chunks, as fast as the pipe takes them. */
 export async function long(turn: DemoTurn): Promise<void> {
   const chunks = readNumber(turn.options.argument, DEFAULT_CHUNKS, MAX_CHUNKS);

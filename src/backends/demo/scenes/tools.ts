@@ -52,6 +52,7 @@ export async function write(turn: DemoTurn): Promise<SceneEnd> {
     return failTool(turn, id, `I was allowed to write ${name}, but it could not be written (${reason}).`);
   }
   await turn.updateTool(id, { status: "completed", content: [{ type: "diff", path, oldText, newText }] });
+  turn.changed(path);
   await turn.stream(`You allowed it, so I wrote ${name}.`);
 }
 

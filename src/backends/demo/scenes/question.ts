@@ -1,0 +1,45 @@
+/** A question with choices and a free answer, as claude-agent-acp asks one (recording ask-question-accept). */
+import { airMeta, property } from "../client-features.ts";
+import type { DemoTurn, SceneEnd } from "../turn.ts";
+
+const SCHEMA = {
+  type: "object",
+  properties: {
+    question_0: {
+      type: "string",
+      title: "Colour",
+      oneOf: [
+        { const: "Red", title: "Red", description: "Warm" },
+        { const: "Blue", title: "Blue", description: "Cold" },
+      ],
+    },
+    question_0_custom: {
+      type: "string",
+      title: "Other",
+      description: "Type your own answer",
+      _meta: airMeta({ customAnswer: { questionId: "question_0", isCustomAnswer: true } }),
+    },
+  },
+};
+
+/** Asks for a colour; a client that cannot ask a person is told so. */
+export async function question(turn: DemoTurn): Promise<SceneEnd> {
+  const { client, session, features } = turn.options;
+  if (!features.forms) {
+    await turn.stream("I would ask you for a colour, but nobody can answer questions here.");
+    return;
+  }
+  const answer = await client.request<unknown, object>("elicitation/create", {
+    mode: "form",
+    sessionId: session.id,
+    message: "Which colour?",
+    requestedSchema: SCHEMA,
+  });
+  const action = property(answer, "action");
+  if (action === "cancel") return "cancelled";
+  const content = property(answer, "content");
+  const colour = property(content, "question_0_custom") ?? property(content, "question_0");
+  await turn.stream(
+    action === "accept" && typeof colour === "string" ? `You like ${colour}.` : "You did not want to say which colour.",
+  );
+}
