@@ -29,6 +29,8 @@ export interface PlanDocument {
   readonly path?: string;
   /** One sentence: why the file is not shown. */
   readonly problem?: string;
+  /** The agent streams it: more of the last line may come. */
+  readonly grows?: true;
 }
 
 /** What a diff says about one file. */

@@ -62,7 +62,7 @@ export class PlanDocuments {
     const delta = str(readAirField(update["_meta"], "contentDelta"));
     const text = bounded(delta === undefined ? content : (this.#growing.get(id) ?? "") + delta);
     keepNewest(this.#growing, id, text);
-    return text.trim() === "" ? [] : this.#propose(id, { text });
+    return text.trim() === "" ? [] : this.#propose(id, { text, grows: true });
   }
 
   #propose(id: string, document: PlanDocument): TurnEventBody[] {

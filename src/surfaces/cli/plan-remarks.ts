@@ -32,7 +32,7 @@ export class PlanRemarks {
     const grows = isSame && text.startsWith(before.text);
     const shown = grows ? before : { toolCallId, text: "", rest: "", lines: 0 };
     this.#shown = shown;
-    const end = text.lastIndexOf("\n") + 1;
+    const end = document.grows === true ? text.lastIndexOf("\n") + 1 : text.length;
     const fresh = text.slice(shown.text.length, Math.max(end, shown.text.length));
     shown.rest = text.slice(shown.text.length + fresh.length);
     shown.text += fresh;

@@ -135,39 +135,36 @@ const delta = (contentDelta: unknown, planId = "p1") => ({
   _meta: { jetbrains: { air: { version: 1, contentDelta } } },
 });
 
+const grown = (text: string, id = "p1") => card({ text, grows: true }, id);
+
 test.each<{ from: string; updates: readonly Frame[]; events: readonly unknown[] }>([
   {
     from: "codex-acp 2.6.0: the text grows",
     updates: [plan("# Pl"), delta("an"), delta("\n")],
-    events: ["# Pl", "# Plan", "# Plan\n"].map((text) => card({ text }, "p1")),
+    events: ["# Pl", "# Plan", "# Plan\n"].map((text) => grown(text)),
   },
   {
     from: "a whole text replaces what grew",
     updates: [plan("# A"), delta("B"), plan("# C"), delta("D")],
-    events: ["# A", "# AB", "# C", "# CD"].map((text) => card({ text }, "p1")),
+    events: ["# A", "# AB", "# C", "# CD"].map((text) => grown(text)),
   },
   {
     from: "two plans grow side by side",
     updates: [plan("A"), plan("X", "p2"), delta("B"), delta("Y", "p2")],
-    events: [
-      card({ text: "A" }, "p1"),
-      card({ text: "X" }, "p2"),
-      card({ text: "AB" }, "p1"),
-      card({ text: "XY" }, "p2"),
-    ],
+    events: [grown("A"), grown("X", "p2"), grown("AB"), grown("XY", "p2")],
   },
-  { from: "a growth that nothing came before", updates: [delta("B")], events: [card({ text: "B" }, "p1")] },
-  { from: "a growth of the wrong type", updates: [plan("A"), delta(7)], events: [card({ text: "A" }, "p1")] },
-  { from: "the same text again", updates: [plan("A"), plan("A")], events: [card({ text: "A" }, "p1")] },
+  { from: "a growth that nothing came before", updates: [delta("B")], events: [grown("B")] },
+  { from: "a growth of the wrong type", updates: [plan("A"), delta(7)], events: [grown("A")] },
+  { from: "the same text again", updates: [plan("A"), plan("A")], events: [grown("A")] },
   {
     from: "claude-agent-acp: the approved plan is the one of its call",
     updates: [call({ plan: "# A" }), plan("# A, edited", "plan-mode:t1")],
-    events: [card({ text: "# A" }), card({ text: "# A, edited" })],
+    events: [card({ text: "# A" }), grown("# A, edited", "t1")],
   },
   {
     from: "a plan that is removed",
     updates: [plan("A"), { sessionUpdate: "plan_removed", planId: "p1" }],
-    events: [card({ text: "A" }, "p1"), card(null, "p1")],
+    events: [grown("A"), card(null, "p1")],
   },
   {
     from: "a list of steps",

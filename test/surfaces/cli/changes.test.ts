@@ -1,7 +1,8 @@
 /** `ostler ask --changes`: the files that the agent says it changed, in every format. */
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { Json, Scenario } from "../../fixtures/agents/scenario.ts";
-import { chunk, end, promptsIn, turns, update } from "../../fixtures/agents/scenario.ts";
+import { call, chunk, end, promptsIn, tool, turns, update, waitForAnswer } from "../../fixtures/agents/scenario.ts";
 import { linesOf, run } from "./run-main.ts";
 
 const report = (fields: { readonly [key: string]: Json }) =>
@@ -78,4 +79,41 @@ test("without --changes nothing is asked and nothing is said", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ changes: null });
   expect(stderr).toBe("");
   expect(promptsIn(log).map(({ params }) => params?.["_meta"])).toEqual([undefined]);
+});
+
+test("at a terminal the plan stands whole before the question, and the question shows what would change", async () => {
+  const keyboard = new PassThrough();
+  const options = [
+    { optionId: "a", name: "Yes", kind: "allow_once" },
+    { optionId: "r", name: "No", kind: "reject_once" },
+  ];
+  const asks = (toolCallId: string) =>
+    call("session/request_permission", { sessionId: "$S", toolCall: { toolCallId }, options }, toolCallId);
+  const edit = { type: "diff", path: "/w/a.txt", oldText: "beta", newText: "BETA" };
+  const scenario = turns([
+    tool("plan", { kind: "switch_mode", title: "Approve Plan", rawInput: { plan: "# Plan\n- the last line" } }),
+    asks("plan"),
+    waitForAnswer("plan"),
+    tool("edit", { kind: "edit", title: "Edit a.txt", content: [edit] }),
+    asks("edit"),
+    waitForAnswer("edit"),
+    end(),
+  ]);
+  let asked = 0;
+  const { stderr } = await run(["ask", "--no-color", "go"], {
+    scenario,
+    terminal: true,
+    stdin: { kind: "terminal", open: () => keyboard },
+    onStderr: (text) => {
+      const questions = text.split("The agent asks:").length - 1;
+      if (questions > asked) keyboard.write("1\n");
+      asked = questions;
+    },
+  });
+  const order = ["The plan:", "- the last line", "The agent asks: Approve Plan", "The agent asks: Edit a.txt"];
+  expect(order.map((part) => stderr.indexOf(part))).toEqual(
+    order.map((part) => stderr.indexOf(part)).sort((a, b) => a - b),
+  );
+  expect(order.filter((part) => !stderr.includes(part))).toEqual([]);
+  expect(stderr).toContain("  ± /w/a.txt\n    -beta\n    +BETA\n  1) Yes\n");
 });

@@ -184,8 +184,15 @@ test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[]
   },
   {
     from: "a plan that grows: each line once, and the last one when it is whole",
-    events: [plan({ text: "# Pl" }), plan({ text: "# Plan\n- on" }), plan({ text: "# Plan\n- one" }), tool("pending")],
+    events: [..."# Plan\n- one"]
+      .map((_, n, all) => plan({ text: all.slice(0, n + 1).join(""), grows: true }))
+      .concat(tool("pending")),
     lines: ["The plan:", "  # Plan", "  - one", "▸ npm test"],
+  },
+  {
+    from: "a plan that is whole, and then asked about",
+    events: [plan({ text: "# Plan\n- one" }), tool("pending")],
+    lines: ["The plan:", "  # Plan\n  - one", "▸ npm test"],
   },
   {
     from: "a plan that changes",
