@@ -66,7 +66,6 @@ export type {
   TextFormat,
 } from "./acp/questions.ts";
 export type { StopTaskAnswer, StopTaskOptions } from "./acp/session-tasks.ts";
-export type { AskQuestion, QuestionAnswer, QuestionChoice, QuestionField, QuestionRequest } from "./acp/questions.ts";
 export type {
   PermissionAnswer,
   PermissionOption,
