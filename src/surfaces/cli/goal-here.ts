@@ -25,17 +25,18 @@ export async function goalHere(
   const { opened, timeouts } = await openRun(run);
   const { session } = opened;
   for (const note of session.notes) presenter.notice(note);
-  const shown = new ShownWork(session, presenter);
   void presenter.event({ type: "session", sessionId: session.id, backend: run.backend });
   const done = (): Pick<TurnOutcome, "sessionId" | "durationMs"> => ({
     sessionId: session.id,
     durationMs: Math.round(performance.now() - startedAt),
   });
   if (request.action === "show") {
-    if (session.goal === undefined)
-      await shown.untilGoal(AbortSignal.any([signal, AbortSignal.timeout(FIRST_SNAPSHOT_MS)]));
+    await untilKnown(session, AbortSignal.any([signal, AbortSignal.timeout(FIRST_SNAPSHOT_MS)]));
+    if (session.goal !== undefined && run.request.format !== "text")
+      void presenter.event({ type: "goal", goal: session.goal });
     return goalOutcome({ ...done(), text: goalSentence(session.goal) });
   }
+  using shown = new ShownWork(session, presenter);
   let late: string | undefined;
   try {
     await session.setGoal(request, { signal, timeouts });
@@ -59,49 +60,60 @@ function stillActive(session: Session, name: string): string {
   return `${goalSentence(session.goal)}. It goes on only while the session is open: ostler ask -s ${name} "…", or --wait`;
 }
 
+/** Resolves when the agent has told of the goal, or with the signal. */
+async function untilKnown(session: Session, signal: AbortSignal): Promise<void> {
+  if (session.goal === undefined) await untilTold(session, signal, ({ event }) => event.type === "goal");
+}
+
+function untilTold(session: Session, signal: AbortSignal, fits: (event: SessionEvent) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      unsubscribe();
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const unsubscribe = session.subscribe((event) => fits(event) && end());
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+  });
+}
+
 /** Shows what the session tells, marked as work outside a prompt, and remembers how each piece of it ended. */
-class ShownWork {
+class ShownWork implements Disposable {
   readonly outcomes: TurnOutcome[] = [];
   readonly #session: Session;
   readonly #presenter: Presenter;
+  readonly #unsubscribe: () => void;
+  #isWorking = false;
 
   constructor(session: Session, presenter: Presenter) {
     this.#session = session;
     this.#presenter = presenter;
-    session.subscribe((event) => this.#show(event));
+    this.#unsubscribe = session.subscribe((event) => this.#show(event));
   }
 
-  /** Resolves with the first snapshot of the goal, or with the signal. */
-  untilGoal(signal: AbortSignal): Promise<void> {
-    return this.#until(signal, ({ event }) => event.type === "goal");
+  [Symbol.dispose](): void {
+    this.#unsubscribe();
   }
 
-  /** Until the goal is no longer active, the agent is gone or the person stops it; a sentence when it took too long. */
+  /**
+   * Until the goal is no longer active and its last work is over, the agent is gone or the person stops it. A sentence when
+   * that took too long.
+   */
   async untilAtRest(run: Run, { wallMs, idleMs }: TurnTimeouts, startedAt: number): Promise<string | undefined> {
-    const { signal } = run.interrupt;
     const gone = new AbortController();
     void run.agent?.gone.then(() => gone.abort());
+    const ended = AbortSignal.any([run.interrupt.signal, gone.signal]);
     const wall = AbortSignal.timeout(Math.max(0, Math.round(startedAt + wallMs - performance.now())));
-    while (this.#session.goal?.status === "active" && !signal.aborted && !gone.signal.aborted) {
+    while ((this.#session.goal?.status === "active" || this.#isWorking) && !ended.aborted) {
       if (wall.aborted) return `The goal is still active after ${wallMs / 1000} s`;
-      const silence = AbortSignal.timeout(idleMs);
-      await this.#until(AbortSignal.any([signal, gone.signal, wall, silence]), () => true);
-      if (silence.aborted) return `The goal is active, and the agent has been silent for ${idleMs / 1000} s`;
+      // Work has clocks of its own: they know what runs.
+      const silence = this.#isWorking ? [] : [AbortSignal.timeout(idleMs)];
+      await untilTold(this.#session, AbortSignal.any([ended, wall, ...silence]), () => true);
+      if (silence.some(({ aborted }) => aborted))
+        return `The goal is active, and the agent has been silent for ${idleMs / 1000} s`;
     }
     return undefined;
-  }
-
-  #until(signal: AbortSignal, fits: (event: SessionEvent) => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        unsubscribe();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const unsubscribe = this.#session.subscribe((event) => fits(event) && end());
-      signal.addEventListener("abort", end, { once: true });
-      if (signal.aborted) end();
-    });
   }
 
   #show({ turnId, event }: SessionEvent): void {
@@ -110,6 +122,7 @@ class ShownWork {
       void this.#presenter.event({ ...event, ...(turnId === null && { outsidePrompt: true }) });
       return;
     }
+    this.#isWorking = event.state === "started";
     if (event.state === "ended") this.outcomes.push(event.outcome);
     else void this.#presenter.event({ type: "notice", from: "ostler", text: OWN_WORK, outsidePrompt: true });
   }

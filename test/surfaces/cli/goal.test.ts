@@ -77,8 +77,8 @@ describe("a goal of a session that nobody runs", () => {
         status("idle"),
         reply({}),
         status("active"),
-        said("Tested.", "m2"),
         goal(at("complete")),
+        said("Tested.", "m2"),
         status("idle"),
       ]),
     });
@@ -165,7 +165,9 @@ describe("a goal of a session that nobody runs", () => {
   ])("show: $from", async ({ on, says }) => {
     const folder = await kept({ on });
     const ran = await run(["goal", "show", "-s", "ship"], { folder });
-    expect(ran).toMatchObject({ exitCode: 0, stdout: `${says}\n` });
+    expect(ran).toMatchObject({ exitCode: 0, stdout: `${says}\n`, stderr: "" });
+    const json = linesOf((await run(["goal", "show", "-s", "ship", "--json"], { folder })).stdout);
+    expect(json.map(({ type }) => type)).toEqual(["session", "goal", "result"]);
   });
 
   test("an agent that cannot: one sentence that says what it can", async () => {
