@@ -62,7 +62,10 @@ export type PermissionAnswer =
   | { readonly action: "select"; readonly optionId: string; readonly denied: boolean; readonly reason?: string }
   | { readonly action: "cancel"; readonly denied: boolean; readonly reason?: string };
 
-/** Tokens of one turn. A number that the harness did not give is 0 in the sum and absent in `byModel`. */
+/**
+ * Tokens of one turn. A number that the harness did not give is 0 in the sum and absent in `byModel`, which also counts
+ * subagents, compactions and the harness's own calls: it may be more than the sum (claude-agent-acp 0.101).
+ */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;

@@ -5,7 +5,7 @@ import type { ExtensionReading } from "../acp/ports.ts";
 import type { RosterRow } from "../acp/extension-news.ts";
 import type { RefusalInfo } from "../errors/failure.ts";
 import { cleanBlock, cleanLine } from "../errors/redact.ts";
-import { contextUsage, creditUsage, name, notices, objectIn, serverFailed, signIn, words } from "./kiro-words.ts";
+import { contextUsage, creditUsage, id, name, notices, objectIn, serverFailed, signIn, words } from "./kiro-words.ts";
 import type { Params } from "./kiro-words.ts";
 
 /** Limits of the refusal card; scrubbed before they are cut (bridge semantics, section 14). */
@@ -41,6 +41,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["_kiro.dev/subagent/list_update", ({ subagents }) => ({ roster: readRoster(subagents) })],
   ["_kiro/system/notify", ({ message }) => ({ events: notices(words(message)) })],
   ["_kiro/mcp/status", readServers],
+  ["_kiro/tools/content_chunk", readOutput],
   ["_kiro/customAgent/config_error", readAgentFault],
 ]);
 
@@ -79,8 +80,8 @@ function readCompaction({ status, summary }: Params): ExtensionReading {
 }
 
 function readSwitch({ agentName, model, welcomeMessage }: Params): ExtensionReading {
-  const mode = str(agentName);
-  const modelId = str(model);
+  const mode = id(agentName);
+  const modelId = id(model);
   return {
     ...(mode !== undefined && { mode }),
     ...(modelId !== undefined && { model: modelId }),
@@ -92,9 +93,9 @@ function readSwitch({ agentName, model, welcomeMessage }: Params): ExtensionRead
 function readRoster(subagents: unknown): RosterRow[] {
   const rows = Array.isArray(subagents) ? subagents.slice(0, MAX_SUBAGENTS).filter(isObject) : [];
   return rows.flatMap((row): RosterRow[] => {
-    const subagentId = str(row["sessionId"]);
+    const subagentId = id(row["sessionId"]);
     const type = objectIn(row, "status")["type"];
-    if (subagentId === undefined || subagentId === "" || typeof type !== "string") return [];
+    if (subagentId === undefined || typeof type !== "string") return [];
     const called = name(row["sessionName"]) ?? name(row["agentName"]);
     const task = words(row["initialQuery"]);
     const state = type === "working" ? "running" : "completed";
@@ -113,6 +114,13 @@ function readServers({ servers }: Params): ExtensionReading {
         : []),
     ]),
   };
+}
+
+/** Output of a tool while it runs (V3). */
+function readOutput(params: Params): ExtensionReading {
+  const toolCallId = id(params["toolCallId"]);
+  const data = str(objectIn(objectIn(params, "content"), "content")["text"]) ?? "";
+  return toolCallId === undefined || data === "" ? {} : { events: [{ type: "terminal", toolCallId, data }] };
 }
 
 /** The definition of an agent that cannot be read (V3). */

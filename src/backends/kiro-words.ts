@@ -10,6 +10,7 @@ export type Params = Readonly<Record<string, unknown>>;
 
 const MAX_WORDS_CHARS = 600;
 const MAX_NAME_CHARS = 128;
+const MAX_ID_CHARS = 256;
 const MAX_URL_CHARS = 2000;
 const MAX_CREDITS = 1e9;
 
@@ -23,6 +24,11 @@ export function objectIn(params: Params, key: string): Params {
 export function words(value: unknown): string | undefined {
   const text = cleanBlock(str(value) ?? "", MAX_WORDS_CHARS);
   return text === "" ? undefined : text;
+}
+
+/** An id as it came; one that is longer is none. */
+export function id(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" && value.length <= MAX_ID_CHARS ? value : undefined;
 }
 
 /** A name in a sentence. */

@@ -197,6 +197,18 @@ describe("what it makes of its own notifications", () => {
       },
     },
     {
+      from: "output of a tool while it runs (V3)",
+      method: "_kiro/tools/content_chunk",
+      params: { toolCallId: "run_1", content: { type: "content", content: { type: "text", text: "half\n" } } },
+      expected: { events: [{ type: "terminal", toolCallId: "run_1", data: "half\n" }] },
+    },
+    {
+      from: "output of no tool",
+      method: "_kiro/tools/content_chunk",
+      params: { content: { content: { text: "half" } } },
+      expected: {},
+    },
+    {
       from: "the definition of an agent that cannot be read (V3)",
       method: "_kiro/customAgent/config_error",
       params: { path: "/home/user/.kiro/agents/a.md", error: "Error: No front matter found" },
@@ -345,6 +357,45 @@ describe("what it makes of its own notifications", () => {
     { from: "no kind", kiro: { kind: 5 }, expected: {} },
   ])("V3 folds: $from", ({ kiro, expected }) => {
     expect(kiroBackend.readInfo({ sessionUpdate: "session_info_update", _meta: { kiro } })).toEqual(expected);
+  });
+
+  const METHODS = [
+    "_kiro.dev/metadata",
+    "_kiro.dev/session/update",
+    "_kiro.dev/commands/available",
+    "_kiro.dev/compaction/status",
+    "_kiro.dev/clear/status",
+    "_kiro.dev/agent/switched",
+    "_kiro.dev/error/rate_limit",
+    "_kiro.dev/mcp/oauth_request",
+    "_kiro.dev/mcp/server_init_failure",
+    "_kiro.dev/subagent/list_update",
+    "_kiro/system/notify",
+    "_kiro/mcp/status",
+    "_kiro/customAgent/config_error",
+    "_kiro/tools/content_chunk",
+  ];
+  const KEYS = ["contextUsagePercentage", "meteringUsage", "refusal", "update", "commands", "status", "summary"];
+  const MORE_KEYS = ["agentName", "model", "message", "serverName", "url", "error", "subagents", "servers", "path"];
+  const JUNK = [
+    null,
+    5,
+    Number.NaN,
+    "\u0000\u001b[31m",
+    "x".repeat(1_000_000),
+    [[]],
+    { type: {} },
+    [null, 7, { name: [] }],
+  ];
+
+  test.each(METHODS)("%s with anything in it: read, bounded and never thrown", (method) => {
+    for (const junk of JUNK) {
+      const params = Object.fromEntries([...KEYS, ...MORE_KEYS].map((key) => [key, junk]));
+      const reading = kiroBackend.readExtension(method, params);
+      const { compaction, model, mode, ...rest } = reading ?? {};
+      expect(JSON.stringify(rest).length).toBeLessThan(4000);
+      expect([compaction, model, mode].every((value) => value === undefined || typeof value !== "number")).toBe(true);
+    }
   });
 
   test("long and dirty fields of a refusal are scrubbed before they are cut", () => {
