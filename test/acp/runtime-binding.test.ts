@@ -37,6 +37,7 @@ describe("a need that fits", () => {
       have: spec({ env: { A: "1", B: "2" } }),
       need: spec({ env: { B: "2", A: "1" } }),
     },
+    { from: "no questions", have: spec({ takesQuestions: false }), need: spec() },
     { from: "a gate of nothing", have: spec({ gate: undefined }), need: spec() },
     { from: "another version of the program", have: { ...spec(), program: "p1" }, need: { ...spec(), program: "p2" } },
   ])("$from", ({ have, need }) => {
@@ -50,6 +51,11 @@ describe("a need that does not fit names what differs", () => {
     { from: "model", need: spec({ model: "opus" }), named: "model" },
     { from: "approval", need: spec({ approval: "all" }), named: "approval" },
     { from: "gate", need: spec({ gate: "required" }), named: "gate" },
+    {
+      from: "whether questions are declared",
+      need: spec({ takesQuestions: true }),
+      named: "answer to whether questions are taken",
+    },
     { from: "program", need: spec({ command: { file: "/bin/other", args: ["--acp"] } }), named: "command" },
     { from: "arguments", need: spec({ command: { file: "/bin/agent", args: [] } }), named: "command" },
     {

@@ -292,18 +292,23 @@ const ANSWERS: readonly RecordingRow[] = [
   },
   {
     case: "ask-question-accept",
-    ...later("C", "form elicitation: an answered question"),
-    why: "elicitation/create, which is asked only of a client that declared it",
+    ...answered(
+      `Thanks for: [tool_result] Your questions have been answered: "Which colour?"="Red". You can now continue with these answers in mind.`,
+    ),
+    drive: { question: { action: "accept", content: { question_0: "Red" } } },
+    why: "form elicitation, answered with a choice; then text",
   },
   {
     case: "ask-question-decline",
-    ...later("C", "form elicitation: a declined question"),
-    why: "elicitation/create, which is asked only of a client that declared it",
+    ...answered("Thanks for: [tool_result] The user did not answer the questions."),
+    drive: { question: { action: "decline" } },
+    why: "form elicitation, declined: the call is completed, then text",
   },
   {
     case: "ask-question-cancel",
-    ...later("C", "form elicitation: a cancelled question"),
-    why: "elicitation/create, which is asked only of a client that declared it",
+    ...answered("Thanks for: [tool_result is_error] Tool permission request failed: Error: Tool use aborted"),
+    drive: { question: { action: "cancel" } },
+    why: "form elicitation, cancelled: the call failed, then text; no permission was denied",
   },
   {
     case: "compact-ok",

@@ -2,6 +2,7 @@
  * What a replayed recording must come to. One row per recording, air and plain side by side; every value was decided by
  * reading the frames. The verdict of a kind is pinned here as a literal, so that a change in the product shows up.
  */
+import type { QuestionAnswer } from "../../src/acp/questions.ts";
 import type {
   FailureKind,
   FailureNeed,
@@ -43,6 +44,8 @@ export interface Drive {
   readonly abortTurn?: number;
   /** The permission question stays open: the caller cancels the turn when it is asked. */
   readonly holdPermission?: true;
+  /** What a person answers to the questions of the agent; absent = nobody is here. */
+  readonly question?: QuestionAnswer;
   /** Two sessions in one runtime, one prompt in each, both in flight. */
   readonly twoSessions?: true;
 }

@@ -55,7 +55,7 @@ export async function replay(job: ReplayJob): Promise<Replayed> {
   mkdirSync(join(folder, "workspace"));
   writeFileSync(log, "");
   try {
-    const viaLibrary = job.turns > 1 || job.drive.holdPermission === true;
+    const viaLibrary = job.turns > 1 || job.drive.holdPermission === true || job.drive.question !== undefined;
     const { results, printed } = await (viaLibrary ? promptInProcess(job, folder, log) : askOnce(job, folder, log));
     return { results, printed, ...readLog(log) };
   } finally {
@@ -104,6 +104,7 @@ async function promptInProcess(job: ReplayJob, folder: string, log: string) {
   const cwd = join(folder, "workspace");
   const approval = drive.approve ?? "reads";
   const question = new AbortController();
+  const { question: answer } = drive;
   await using runtime = await createRuntime({
     backend,
     command: { file: process.execPath, args: [AGENT, job.recording, "--log", log] },
@@ -113,6 +114,7 @@ async function promptInProcess(job: ReplayJob, folder: string, log: string) {
     permissions: drive.holdPermission
       ? cancelInstead(question)
       : createPermissionPolicy({ approve: approval, workspace: cwd }),
+    ...(answer !== undefined && { questions: () => Promise.resolve(answer) }),
   });
   const results: ResultLine[] = [];
   const first = await runtime.openSession({ cwd });
