@@ -52,7 +52,6 @@ export async function goalHere(
   const said = works.length === 0 ? { text: goalSentence(session.goal) } : {};
   const outcome = joinedOutcome(works, { ...done(), ...said });
   if (late !== undefined) return failedWith(outcome, "timeout", "goal-wait", late);
-  if (works.length > 0 && session.goal?.status !== "active") presenter.notice(goalSentence(session.goal));
   return request.action === "set" || request.action === "resume" ? stuckOutcome(outcome, session.goal) : outcome;
 }
 
