@@ -30,6 +30,8 @@ export interface StartOptions extends Partial<RuntimeOptions> {
 
 /** A running agent, and where it keeps its log. */
 export interface Started extends AsyncDisposable {
+  /** The folder of the process, and of its sessions. */
+  readonly cwd: string;
   readonly runtime: Runtime;
   readonly log: string;
   /** What the failure sink was told, in order. */
@@ -57,6 +59,7 @@ export async function start(scenario: Scenario, options: StartOptions = {}): Pro
   });
   return {
     runtime,
+    cwd,
     log,
     sunk,
     open: (open = {}) => runtime.openSession({ cwd, ...open }),

@@ -178,7 +178,7 @@ describe("a refusal", () => {
     await using started = await start(agent([err(...error)]), { profile });
     const { runtime } = started;
     for (const via of ["load", "resume"] as const) {
-      const failure = recordOf(await rejectionOf(runtime.resumeSession({ cwd: "/", sessionId: ID, via })));
+      const failure = recordOf(await rejectionOf(runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via })));
       expect(failure).toMatchObject({ kind, replaySafety: "not_sent" });
       expect(readOwnerPid(failure?.title ?? "")).toBe(owner);
     }
@@ -191,7 +191,7 @@ describe("no answer", () => {
   test("a load that hangs is a request that timed out; a session that opens too late is closed again", async () => {
     const scenario = agent([{ untilFile: "go" }, reply({})]);
     await using started = await start(scenario, { timeouts: { sessionMs: 30 } });
-    const error = await rejectionOf(started.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" }));
+    const error = await rejectionOf(started.runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via: "load" }));
     expect(error).toBeInstanceOf(AcpRequestTimeout);
     expect(error).toMatchObject({ method: "session/load", kind: "timeout" });
     started.touch("go");
@@ -202,12 +202,12 @@ describe("no answer", () => {
   test("the budget begins anew with every frame of the replay, and of nobody else", async () => {
     const frames = Array.from({ length: 24 }, (_, n): Action[] => [{ delayMs: 50 }, chunk(`old ${n}`, {}, ID)]);
     await using started = await start(agent([...frames.flat(), reply({})]), { timeouts: { sessionMs: 1000 } });
-    const session = await started.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" });
+    const session = await started.runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via: "load" });
     expect(session.replayedFrames).toBe(24);
 
     const foreign = Array.from({ length: 20 }, (_, n): Action[] => [{ delayMs: 20 }, chunk(`${n}`, {}, "other")]);
     await using other = await start(agent([...foreign.flat(), reply({})]), { timeouts: { sessionMs: 100 } });
-    const error = await rejectionOf(other.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" }));
+    const error = await rejectionOf(other.runtime.resumeSession({ cwd: other.cwd, sessionId: ID, via: "load" }));
     expect(error).toBeInstanceOf(AcpRequestTimeout);
   });
 
@@ -215,7 +215,7 @@ describe("no answer", () => {
     const frames = Array.from({ length: 600 }, (): Action[] => [{ delayMs: 5 }, chunk("again", {}, ID)]);
     await using started = await start(agent([...frames.flat(), reply({})]), { timeouts: { sessionMs: 200 } });
     const began = performance.now();
-    const error = await rejectionOf(started.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" }));
+    const error = await rejectionOf(started.runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via: "load" }));
     expect(error).toBeInstanceOf(AcpRequestTimeout);
     expect(performance.now() - began).toBeGreaterThan(1500);
   });
@@ -226,7 +226,7 @@ describe("no answer", () => {
     { from: "killed", ends: { kill: "SIGKILL" } },
   ] as const)("$from: the process died", async ({ ends }) => {
     await using started = await start(agent([ends]), { profile: "kiro" });
-    const error = await rejectionOf(started.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" }));
+    const error = await rejectionOf(started.runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via: "load" }));
     expect(error).toBeInstanceOf(AcpRuntimeDead);
     expect(recordOf(error)).toMatchObject({ kind: "agent_died", retry: "after_respawn", replaySafety: "not_sent" });
     expect(started.runtime.state).toBe("dead");
@@ -235,12 +235,12 @@ describe("no answer", () => {
 
 test("a method that is not advertised is not asked for", async () => {
   await using started = await start({ on: { "session/load": [[reply({})]] } });
-  const error = await rejectionOf(started.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" }));
+  const error = await rejectionOf(started.runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via: "load" }));
   expect(recordOf(error)).toMatchObject({ kind: "request_rejected", title: 'Agent "scripted" cannot load a session' });
   expect(paramsOf(started.log, "session/load")).toBeUndefined();
 });
 
-test("500 old updates are neither text, nor events, nor failures, nor questions of anybody", async () => {
+test("500 old updates are neither text, nor events, nor failures; what is asked meanwhile is refused, and said", async () => {
   const old: Action[] = [
     ...Array.from({ length: 500 }, (_, n) => chunk(`old ${n}`, {}, ID)),
     update({ sessionUpdate: "tool_call", toolCallId: "t0", title: "Old", kind: "edit", status: "completed" }, ID),
@@ -250,15 +250,15 @@ test("500 old updates are neither text, nor events, nor failures, nor questions 
     reply({ modes: { currentModeId: "m", availableModes: [{ id: "m" }] } }),
   ];
   await using started = await start(agent(old, { "session/prompt": [[chunk("new"), end()]] }), { profile: "kiro" });
-  const session = await started.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" });
+  const session = await started.runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via: "load" });
   // kiro V3, and the protocol, answer without an id.
   expect(session.id).toBe(ID);
   expect(session.replayedFrames).toBe(503);
   expect(session.modes).toEqual({ current: "m", available: ["m"] });
   const { outcome, events } = await play(session);
-  expect(outcome).toMatchObject({ kind: "completed", text: "new", warnings: [], denied: [] });
+  expect(outcome).toMatchObject({ kind: "completed", text: "new", warnings: [], denied: ["rm -rf x"] });
   expect(textsOf(events, "text")).toEqual(["new"]);
-  expect(events.map(({ type }) => type)).toEqual(["session", "text"]);
+  expect(events.map(({ type }) => type)).toEqual(["session", "permission", "text"]);
   expect(started.sunk).toEqual([]);
   expect(answerTo(started.log, "old")?.result).toEqual({ outcome: { outcome: "selected", optionId: "r" } });
 });
@@ -267,7 +267,7 @@ test("what kiro V3 marks as replay is none of the running turn, whenever it come
   const marked = { _meta: { kiro: { replay: true } } };
   const late = [chunk("old", marked), chunk("new"), tool("t0", marked), end()];
   await using started = await start(agent([reply({})], { "session/prompt": [late] }), { profile: "kiro" });
-  const session = await started.runtime.resumeSession({ cwd: "/", sessionId: "sess_1", via: "load" });
+  const session = await started.runtime.resumeSession({ cwd: started.cwd, sessionId: "sess_1", via: "load" });
   const { outcome, events } = await play(session);
   expect(outcome).toMatchObject({ kind: "completed", text: "new" });
   expect(events.filter(({ type }) => type === "tool")).toEqual([]);
@@ -279,7 +279,7 @@ test("the running turn of another session hears nothing of a replay", async () =
   const load = [chunk("old", {}, ID), permission("t0", { sessionId: ID, id: "old" }), reply({})];
   await using started = await start(agent(load, { "session/prompt": [waiting] }));
   const turn = (await started.open()).prompt("hello");
-  await started.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" });
+  await started.runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via: "load" });
   started.touch("go");
   expect(await turn.outcome).toMatchObject({ kind: "completed", text: "one", denied: [] });
 });
@@ -306,8 +306,8 @@ describe("what is asked for, and what is set afterwards", () => {
     const env = { PATH: process.env["PATH"] ?? "", HOME: "/home/u" };
     const tap: WireTap = (entry) => entry.dir === "out" && sent.push(entry.frame);
     await using started = await start(agent([reply({})]), { profile, env, tap });
-    await started.runtime.resumeSession({ cwd: "/w", sessionId: id, via: "load", mcpServers: [{ name: "m" }] });
-    const params = { sessionId: id, cwd: "/w", mcpServers: [{ name: "m" }], ...(meta ? { _meta: meta } : {}) };
+    await started.runtime.resumeSession({ cwd: started.cwd, sessionId: id, via: "load", mcpServers: [{ name: "m" }] });
+    const params = { sessionId: id, cwd: started.cwd, mcpServers: [{ name: "m" }], ...(meta ? { _meta: meta } : {}) };
     expect(sent[1]).toMatchObject({ method: "session/load" });
     expect(sent[1]).toHaveProperty("params", params);
   });
@@ -318,7 +318,7 @@ describe("what is asked for, and what is set afterwards", () => {
       models: { currentModelId: "m1", availableModels: [{ modelId: "m1" }, { modelId: "m2" }] },
     };
     await using started = await start(agent([reply(info)]), { profile: "claude" });
-    const options = { cwd: "/", sessionId: ID, via: "resume", model: "m2", notes: ["Back again"] } as const;
+    const options = { cwd: started.cwd, sessionId: ID, via: "resume", model: "m2", notes: ["Back again"] } as const;
     const session = await started.runtime.resumeSession(options);
     expect(session.modes?.current).toBe("default");
     expect(paramsOf(started.log, "session/set_mode")).toEqual({ sessionId: ID, modeId: "default" });
@@ -330,7 +330,7 @@ describe("what is asked for, and what is set afterwards", () => {
     const info = { modes: { currentModeId: "auto", availableModes: [{ id: "auto" }] } };
     const scenario = agent([reply(info)], { "session/set_mode": [[err(-32602, "Invalid params")]] });
     await using started = await start(scenario, { profile: "claude", gate: "required" });
-    const error = await rejectionOf(started.runtime.resumeSession({ cwd: "/", sessionId: ID, via: "load" }));
+    const error = await rejectionOf(started.runtime.resumeSession({ cwd: started.cwd, sessionId: ID, via: "load" }));
     expect(recordOf(error)).toMatchObject({ kind: "gate" });
     await started.until(() => paramsOf(started.log, "session/close") !== undefined);
     expect(started.runtime.sessionCount).toBe(0);
@@ -340,7 +340,7 @@ describe("what is asked for, and what is set afterwards", () => {
 describe("the same session twice", () => {
   test("is refused while it is open here, and may be loaded again once it was closed", async () => {
     await using started = await start(agent([reply({})]));
-    const again = { cwd: "/", sessionId: ID, via: "load" } as const;
+    const again = { cwd: started.cwd, sessionId: ID, via: "load" } as const;
     const first = await started.runtime.resumeSession(again);
     expect(recordOf(await rejectionOf(started.runtime.resumeSession(again)))).toMatchObject({ kind: "busy" });
     await first.close();
