@@ -60,6 +60,8 @@ export class SessionFeed {
   /** The calls and messages of work that no prompt of ours started. */
   readonly #ownWork = new EndedTurns();
   #lastTurnId: string | null = null;
+  /** What came behind the result of a turn whose end is not told yet: it may have been in the same piece of output. */
+  #behind: SessionEvent[] | undefined;
 
   constructor(options: SessionFeedOptions) {
     this.#options = options;
@@ -75,6 +77,7 @@ export class SessionFeed {
 
   turnStarted(turnId: string, blocks: readonly PromptBlock[]): void {
     this.#lastTurnId = turnId;
+    this.#behind = [];
     this.#tell({ turnId, event: { type: "turn", state: "started" } });
     this.#tell({ turnId, event: { type: "user", text: textOf(blocks) } });
   }
@@ -94,7 +97,10 @@ export class SessionFeed {
   }
 
   turnEnded(turnId: string, outcome: TurnOutcome): void {
+    const behind = this.#behind ?? [];
+    this.#behind = undefined;
     this.#tell({ turnId, event: { type: "turn", state: "ended", outcome } });
+    for (const event of behind) this.#tell(event);
   }
 
   /** A notification outside ACP that no running turn takes. Notices that come before the first turn wait for it. */
@@ -113,13 +119,16 @@ export class SessionFeed {
 
   /** An update that no running turn takes: late news of the last one, or work that no prompt of ours started. */
   outsideTurn(update: Frame): void {
-    const startsWork = STARTS_WORK.has(update["sessionUpdate"]) || this.#worksByItself;
+    const mayStart = this.#behind === undefined && STARTS_WORK.has(update["sessionUpdate"]);
+    const startsWork = mayStart || this.#worksByItself;
     const isLate = !this.#ownWork.claims(update) && (this.endedTurns.claims(update) || !startsWork);
     if (!isLate) this.#ownWork.add(update);
     this.endedTurns.add(update);
     for (const event of this.reader.readAll(update)) {
       const isOfLast = isLate && !isOfSession(event);
-      this.#tell(isOfLast ? { turnId: this.#lastTurnId, late: true, event } : { turnId: null, event });
+      const told: SessionEvent = isOfLast ? { turnId: this.#lastTurnId, late: true, event } : { turnId: null, event };
+      if (this.#behind === undefined) this.#tell(told);
+      else this.#behind.push(told);
     }
   }
 

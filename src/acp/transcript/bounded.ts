@@ -16,7 +16,7 @@ export interface CutText {
 
 export const NO_TEXT: CutText = { text: "", cutChars: 0 };
 
-/** Text is joined for good in steps of so many characters: until then a piece of three costs as much as sixty. */
+/** The least that text grows by until it is joined for good: until then a piece of three characters costs as much as sixty. */
 const JOIN_CHARS = 16 * 1024;
 /** What a value costs besides its characters. */
 const VALUE_CHARS = 8;
@@ -33,8 +33,13 @@ export function addText(before: CutText, piece: string, maxChars: number): CutTe
   const excess = before.cutChars + text.length - maxChars;
   const cutChars = excess <= 0 ? 0 : Math.ceil(excess / step) * step;
   if (cutChars > before.cutChars) return { text: joined(text.slice(cutChars - before.cutChars)), cutChars };
-  const crossed = Math.floor(before.text.length / JOIN_CHARS) !== Math.floor(text.length / JOIN_CHARS);
-  return { text: crossed ? joined(text) : text, cutChars: before.cutChars };
+  const isDue = joinsAt(before.text.length) !== joinsAt(text.length);
+  return { text: isDue ? joined(text) : text, cutChars: before.cutChars };
+}
+
+/** Grows by one where the text is to be joined: by a quarter of its length each time, so that joining does not cost more than adding. */
+function joinsAt(length: number): number {
+  return length < 4 * JOIN_CHARS ? Math.floor(length / JOIN_CHARS) : Math.floor(4 * Math.log2(length));
 }
 
 /** The beginning of a text, with a word on what is missing. */

@@ -6,7 +6,7 @@ import type { EntryList } from "./entry-list.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 
 /** Keys of dropped entries that are kept before the index is built anew. */
-const SPARE_KEYS = 1000;
+const SPARE_KEYS = 4000;
 
 export class EntryIndex {
   readonly #seqs = new Map<string, number>();

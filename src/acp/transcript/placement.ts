@@ -2,7 +2,14 @@
 import type { SessionEvent } from "../events.ts";
 import { EntryIndex } from "./entry-index.ts";
 import { EntryList } from "./entry-list.ts";
-import type { EntryPlace, SessionState, Transcript, TranscriptEntry, TranscriptLimits } from "./transcript.ts";
+import type {
+  EntryPlace,
+  SessionState,
+  Transcript,
+  TranscriptBook,
+  TranscriptEntry,
+  TranscriptLimits,
+} from "./transcript.ts";
 
 /** What is kept of a session: more than a screen shows. */
 export const SESSION_LIMITS: TranscriptLimits = { entries: 2000, chars: 16 * 1024 * 1024 };
@@ -63,30 +70,30 @@ export function addEntry(
 ): Transcript {
   const { book } = transcript;
   const size = ENTRY_CHARS + chars;
-  const place: EntryPlace = {
+  const entry: TranscriptEntry = {
+    ...content,
     seq: book.nextSeq,
     turnId,
+    size,
     ...(late && { late }),
     ...(replayed && { replayed }),
     ...(key !== undefined && { key }),
-    size,
   };
-  const entry = { ...place, ...content };
   const entries = transcript.entries.append(entry);
-  const index = book.index.with(entry, entries);
-  const isLive = book.isLive || replayed !== true;
-  return trimmed({
-    ...transcript,
-    entries,
-    book: { ...book, nextSeq: book.nextSeq + 1, size: book.size + size, isLive, index },
+  return trimmed(transcript, entries, {
+    ...book,
+    nextSeq: book.nextSeq + 1,
+    size: book.size + size,
+    isLive: book.isLive || replayed !== true,
+    index: book.index.with(entry, entries),
   });
 }
 
 /** Puts a newer entry in the place of an older one of the same `seq`. */
 export function replaceEntry(transcript: Transcript, before: TranscriptEntry, after: TranscriptEntry): Transcript {
   const { book } = transcript;
-  const entries = transcript.entries.replace(after);
-  return trimmed({ ...transcript, entries, book: { ...book, size: book.size + after.size - before.size } });
+  const size = book.size + after.size - before.size;
+  return trimmed(transcript, transcript.entries.replace(after), size === book.size ? book : { ...book, size });
 }
 
 /** What an entry says is replaced by something newer; it stays where it is. */
@@ -99,15 +106,15 @@ export function updateEntry(
 ): Transcript {
   const { seq, turnId, replayed, key } = entry;
   const late = source.late ?? entry.late;
-  const place: EntryPlace = {
+  return replaceEntry(transcript, entry, {
+    ...content,
     seq,
     turnId,
+    size: ENTRY_CHARS + chars,
     ...(late && { late }),
     ...(replayed && { replayed }),
     ...(key !== undefined && { key }),
-    size: ENTRY_CHARS + chars,
-  };
-  return replaceEntry(transcript, entry, { ...content, ...place });
+  });
 }
 
 /** Nothing that is told from now on is about this entry. */
@@ -146,25 +153,27 @@ export function noteHolder(transcript: Transcript, seq: number): Transcript {
  * Drops the oldest of what is over until it fits, counting. It does so at once and by single entries, so that what is left
  * depends on what was told and not on the pieces it came in.
  */
-function trimmed(transcript: Transcript): Transcript {
-  let kept = transcript;
-  const { entries: maxEntries, chars: maxChars } = transcript.book.limits;
-  while (kept.entries.length > maxEntries || (kept.book.size > maxChars && kept.entries.length > 1)) {
-    const oldest = firstToDrop(kept.entries);
-    if (oldest === undefined) return kept;
-    kept = { ...removeEntry(kept, oldest), earlier: kept.earlier + 1 };
+function trimmed({ state, earlier }: Transcript, entries: EntryList, book: TranscriptBook): Transcript {
+  const { limits } = book;
+  let kept = entries;
+  let { size } = book;
+  while (kept.length > limits.entries || (size > limits.chars && kept.length > 1)) {
+    const oldest = firstToDrop(kept);
+    kept = kept.without(oldest.seq);
+    size -= oldest.size;
   }
-  return kept;
+  if (kept === entries) return { entries, earlier, state, book };
+  return { entries: kept, earlier: earlier + entries.length - kept.length, state, book: { ...book, size } };
 }
 
-function firstToDrop(entries: EntryList): TranscriptEntry | undefined {
+function firstToDrop(entries: EntryList): TranscriptEntry {
+  const first = entries.first!;
+  if (!isOpen(first)) return first;
   let open = 0;
-  let first: TranscriptEntry | undefined;
   for (const entry of entries) {
     if (!isOpen(entry)) return entry;
-    first ??= entry;
     open += 1;
-    if (open > MAX_OPEN) return first;
+    if (open > MAX_OPEN) break;
   }
   return first;
 }

@@ -2,17 +2,17 @@
 import type { FileDiff, ToolContent, TurnEventBody } from "../events.ts";
 import { MAX_TERMINAL_CHARS, MAX_VALUE_CHARS, NO_TEXT, addText, boundValue, cutBack, sizeOf } from "./bounded.ts";
 import { changeAnywhere, withWork, workOf } from "./nested.ts";
-import { SUBAGENT_LIMITS, addEntry, closeEntry, emptyTranscript, findEntry, updateEntry } from "./placement.ts";
+import { SUBAGENT_LIMITS, addEntry, closeEntry, emptyTranscript, findEntry, replaceEntry } from "./placement.ts";
 import type { EventSource } from "./placement.ts";
-import type { ToolEntry, Transcript } from "./transcript.ts";
+import type { EntryPlace, ToolEntry, Transcript } from "./transcript.ts";
 
 type ToolEvent = Extract<TurnEventBody, { readonly type: "tool" | "diff" | "terminal" }>;
 type Told<Type extends ToolEvent["type"]> = Extract<ToolEvent, { readonly type: Type }>;
 
 /** Files that one call names or changes. */
 const MAX_PATHS = 1000;
-/** All changes of one call together. */
-const MAX_CHANGE_CHARS = 1024 * 1024;
+/** A call that holds so much keeps no further change. */
+const MAX_CALL_CHARS = 1024 * 1024;
 const TOO_LARGE = { form: "unavailable", why: "The change is too large to be kept" } as const;
 
 /** A call stands where it was first told, at this level or inside; a new one of a subagent goes under the call that started it. */
@@ -20,9 +20,7 @@ export function reduceTool(transcript: Transcript, source: EventSource, event: T
   const key = toolKey(event.toolCallId);
   const updated = changeAnywhere(transcript, (level) => {
     const known = findEntry(level, key);
-    if (known?.type !== "tool") return undefined;
-    const after = apply(known, event);
-    return updateEntry(level, known, source, after, charsOf(after));
+    return known?.type === "tool" ? replaceEntry(level, known, changed(known, source, event)) : undefined;
   });
   if (updated !== undefined) return updated;
   // Without its call nobody knows what was changed or printed.
@@ -47,8 +45,11 @@ export function toolKey(toolCallId: string): string {
 }
 
 function add(transcript: Transcript, source: EventSource, event: Told<"tool">): Transcript {
-  const entry = merged({ ...event, changes: [] }, event);
-  return addEntry(transcript, source, entry, charsOf(entry), toolKey(event.toolCallId));
+  const entry = { ...event, changes: [] };
+  const chars = charsOf(entry);
+  if (chars <= MAX_VALUE_CHARS) return addEntry(transcript, source, entry, chars, toolKey(event.toolCallId));
+  const bounded = { ...bound(event), changes: [] };
+  return addEntry(transcript, source, bounded, charsOf(bounded), toolKey(event.toolCallId));
 }
 
 function addBelow(
@@ -64,26 +65,45 @@ function addBelow(
   });
 }
 
-function apply(before: ToolEntry, event: ToolEvent): ToolEntry {
+type Placed = ToolEntry & EntryPlace;
+
+function changed(before: Placed, source: EventSource, event: ToolEvent): Placed {
+  const after = apply(before, event);
+  const late = source.late ?? before.late;
+  return late === before.late ? after : { ...after, ...(late && { late }) };
+}
+
+function apply(before: Placed, event: ToolEvent): Placed {
   switch (event.type) {
     case "tool":
       return merged(before, event);
     case "diff":
-      return { ...before, changes: withChange(before.changes, event) };
-    case "terminal":
-      return { ...before, terminal: addText(before.terminal ?? NO_TEXT, event.data, MAX_TERMINAL_CHARS) };
+      return withChange(before, event);
+    case "terminal": {
+      const kept = before.terminal ?? NO_TEXT;
+      const terminal = addText(kept, event.data, MAX_TERMINAL_CHARS);
+      return { ...before, terminal, size: before.size + terminal.text.length - kept.text.length };
+    }
   }
 }
 
 /** Every field of the event is the newest; what it does not have is as it was. */
-function merged({ changes, ...before }: ToolEntry, event: Told<"tool">): ToolEntry {
+function merged(before: Placed, event: Told<"tool">): Placed {
+  const { content } = event;
+  const changes = content === undefined ? before.changes : stillShown(before.changes, content);
+  const shown = charsOf(event) <= MAX_VALUE_CHARS ? event : bound(event);
+  const { rawInput = before.rawInput, rawOutput = before.rawOutput, content: now = before.content } = shown;
+  const chars = charsOf({ title: shown.title, paths: shown.paths, rawInput, rawOutput, content: now });
+  const size = before.size - charsOf(before) + chars - sizeOf(before.changes) + sizeOf(changes);
+  return { ...before, ...shown, changes, size };
+}
+
+function bound(event: Told<"tool">): Told<"tool"> {
   const { title, paths, rawInput, rawOutput, content } = event;
   return {
-    ...before,
     ...event,
     title: cutBack(title),
-    paths: paths.length > MAX_PATHS ? paths.slice(0, MAX_PATHS) : paths,
-    changes: content === undefined ? changes : stillShown(changes, content),
+    paths: paths.slice(0, MAX_PATHS),
     ...(rawInput !== undefined && { rawInput: boundValue(rawInput) }),
     ...(rawOutput !== undefined && { rawOutput: boundValue(rawOutput) }),
     ...(content !== undefined && { content: boundContent(content) }),
@@ -97,13 +117,16 @@ function stillShown(changes: readonly FileDiff[], content: readonly ToolContent[
   return changes.filter(({ path }) => shown.has(path));
 }
 
-function withChange(changes: readonly FileDiff[], { path, change }: FileDiff): readonly FileDiff[] {
+function withChange(before: Placed, { path, change }: FileDiff): Placed {
+  const { changes } = before;
   const at = changes.findIndex((known) => known.path === path);
-  if (at < 0 && changes.length >= MAX_PATHS) return changes;
-  const others = at < 0 ? changes : changes.toSpliced(at, 1);
-  const isTooLarge = sizeOf(others) + sizeOf(change) > MAX_CHANGE_CHARS;
+  const known = changes[at];
+  if (known === undefined && changes.length >= MAX_PATHS) return before;
+  const freed = known === undefined ? 0 : sizeOf(known);
+  const isTooLarge = before.size - freed + sizeOf(change) > MAX_CALL_CHARS;
   const told = { path, change: isTooLarge ? TOO_LARGE : change };
-  return at < 0 ? [...changes, told] : changes.with(at, told);
+  const after = known === undefined ? [...changes, told] : changes.with(at, told);
+  return { ...before, changes: after, size: before.size - freed + sizeOf(told) };
 }
 
 function boundContent(content: readonly ToolContent[]): readonly ToolContent[] {
@@ -113,8 +136,15 @@ function boundContent(content: readonly ToolContent[]): readonly ToolContent[] {
   return kept.map((block) => (block.type === "text" ? { ...block, text: cutBack(block.text, share) } : block));
 }
 
-/** About how many characters the entry holds. */
-function charsOf({ title, paths, rawInput, rawOutput, content, changes, terminal, work }: ToolEntry): number {
-  const shown = title.length + sizeOf(paths) + sizeOf(rawInput) + sizeOf(rawOutput) + sizeOf(content);
-  return shown + sizeOf(changes) + (terminal?.text.length ?? 0) + (work?.book.size ?? 0);
+interface ShownFields {
+  readonly title: string;
+  readonly paths: readonly string[];
+  readonly rawInput?: unknown;
+  readonly rawOutput?: unknown;
+  readonly content?: readonly ToolContent[] | undefined;
+}
+
+/** About how many characters the fields of an event hold. */
+function charsOf({ title, paths, rawInput, rawOutput, content }: ShownFields): number {
+  return title.length + sizeOf(paths) + sizeOf(rawInput) + sizeOf(rawOutput) + sizeOf(content);
 }

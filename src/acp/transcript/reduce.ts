@@ -29,7 +29,9 @@ const STATE: ReadonlySet<string> = new Set(["session", "mode", "commands", "goal
  * The transcript after one more event. What comes again unchanged changes nothing; what is not known is left out; never
  * throws for an event of these types.
  */
-export function reduceTranscript(transcript: Transcript, { event, ...source }: SessionEvent): Transcript {
+export function reduceTranscript(transcript: Transcript, told: SessionEvent): Transcript {
+  const { event } = told;
+  const source: EventSource = told;
   if (source.replayed === true && transcript.book.isLive && !STATE.has(event.type)) return transcript;
   switch (event.type) {
     case "user":

@@ -14,6 +14,12 @@ const WIRE: ReadonlySet<string> = new Set(["in", "out", "stderr", "exit"]);
 export type Harness = keyof typeof FOLDERS;
 export type Client = "air" | "plain";
 
+/** What the two clients see of a recording. */
+export type TranscriptRow = { readonly case: string } & (
+  | { readonly both: readonly string[] }
+  | Readonly<Record<Client, readonly string[]>>
+);
+
 /** What went over the wire in a recording. */
 export function wireOf(harness: Harness, client: Client, name: string): WireEntry[] {
   const text = readFileSync(join(RECORDINGS, FOLDERS[harness], client, `${name}.jsonl`), "utf8");
