@@ -1,6 +1,6 @@
 /** A command that asks an agent something besides a prompt: starts it, and tells a failure as `ostler ask` does. */
 import { resolve } from "node:path";
-import type { Profile } from "../../errors/failure.ts";
+import type { Failure, Profile } from "../../errors/failure.ts";
 import { EXIT, KINDS } from "../../errors/kinds.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import { createHost } from "../../host/host.ts";
@@ -78,7 +78,7 @@ export async function withHost(
     if (!(error instanceof Error && "failure" in error)) throw error;
     const failure = failureFor(error);
     if (options.json) stdout.write(`${harmlessJson({ backend: opened?.backend ?? null, failure })}\n`);
-    else for (const line of renderCard(failureCard(failure, await wordsFor(opened, io)))) stderr.write(`${line}\n`);
+    else for (const line of await cardLines(failure, opened, io)) stderr.write(`${line}\n`);
     return KINDS[failure.kind].exit;
   } finally {
     await Promise.all([stdout.finish(), stderr.finish()]);
@@ -97,6 +97,12 @@ export async function withAgent(
   return withHost(options, io, async ({ start, cwd, signal }) =>
     use({ ...(await start({ backend, agent, profile, cwd })), cwd, signal }),
   );
+}
+
+async function cardLines(failure: Failure, opened: OpenedRuntime | undefined, io: Io): Promise<string[]> {
+  const card = failureCard(failure, await wordsFor(opened, io));
+  // The advice about a rejected request is to change the prompt, and there is none here.
+  return renderCard(failure.kind === "request_rejected" ? { ...card, advice: [] } : card);
 }
 
 /** What the card may say of this agent. */
