@@ -50,9 +50,18 @@ export async function settleTasks(
   if (end === "timeout" || end === "stopped") run.cutWait = end;
   const advises = end === undefined && turn.outcome.kind !== "cancelled";
   const when = end === "timeout" ? "when the time was up" : "with this command";
-  const warnings = [...late.lostTasks(session), ...(await stopTasks(session, when, advises ? HINT : ""))];
+  const cut = [...late.lostTasks(session), ...(await stopTasks(session, when, advises ? HINT : ""))];
   late[Symbol.dispose]();
-  const failures = warnings.map((title, index) =>
+  return withWarnings(run, turn, cut);
+}
+
+/** Ends what work that was no turn leaves, as {@link settleTasks} does without waiting. */
+export async function endTasks(run: Run, session: Session, work: Omit<LeftTurn, "deadlineAt">): Promise<TurnOutcome> {
+  return withWarnings(run, work, await stopTasks(session, "with this command", ""));
+}
+
+function withWarnings({ presenter }: Run, turn: Omit<LeftTurn, "deadlineAt">, cut: readonly string[]): TurnOutcome {
+  const failures = cut.map((title, index) =>
     makeFailure({
       verdict: plainVerdict("unknown", "tasks-cut"),
       source: "session_failure",

@@ -50,9 +50,16 @@ export async function goalHere(
   for (const earlier of works.slice(0, -1))
     if (earlier.kind === "failed") presenter.notice(sentenceFor(earlier.failure));
   const said = works.length === 0 ? { text: goalSentence(session.goal) } : {};
-  const outcome = joinedOutcome(works, { ...done(), ...said });
+  const outcome = await withoutTasks(run, session, joinedOutcome(works, { ...done(), ...said }));
   if (late !== undefined) return failedWith(outcome, "timeout", "goal-wait", late);
   return request.action === "set" || request.action === "resume" ? stuckOutcome(outcome, session.goal) : outcome;
+}
+
+/** What the work left in the background ends with this command. */
+async function withoutTasks(run: Run, session: Session, outcome: TurnOutcome): Promise<TurnOutcome> {
+  if (session.tasks.length === 0) return outcome;
+  const { endTasks } = await import("./ask-tasks.ts");
+  return endTasks(run, session, { id: session.id, outcome });
 }
 
 function stillActive(session: Session, name: string): string {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Action, Json, Scenario } from "../../fixtures/agents/scenario.ts";
 import { chunk, end, logOf, reply, tool, update } from "../../fixtures/agents/scenario.ts";
+import { ACTIVE, advertised, goal, status } from "../../acp/goals.ts";
 import { linesOf, run } from "./run-main.ts";
 import type { Ran } from "./run-main.ts";
 
@@ -168,6 +169,28 @@ describe("without --wait-tasks", () => {
     const result = JSON.parse(ran.stdout);
     expect([result.outcome, result.attempts, result.failure.replaySafety]).toEqual(["failed", 1, "tool_started"]);
   });
+});
+
+test("what the work for a goal leaves is ended and named, too", async () => {
+  const scenario: Scenario = {
+    initializeResult: advertised(),
+    on: {
+      "_session/goal": [
+        [
+          goal(ACTIVE),
+          status("active"),
+          chunk("Shipped.", { messageId: "m1" }),
+          spawned("t1"),
+          status("idle"),
+          reply({}),
+        ],
+      ],
+      [STOP]: [stops()],
+    },
+  };
+  const ran = await run(["goal", "set", "-s", "ship", "Ship it"], { scenario });
+  expect([ran.exitCode, stopped(ran)]).toEqual([0, ["t1"]]);
+  expect(ran.stderr).toContain("Warning: Background work was ended with this command: sleep 60\n");
 });
 
 describe("with --wait-tasks", () => {
