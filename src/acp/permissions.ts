@@ -7,7 +7,7 @@ import { isObject } from "./frames.ts";
 import { readMcpServer } from "./mcp-identity.ts";
 import { str } from "./normalize.ts";
 import type { LogSink } from "./ports.ts";
-import { readPaths } from "./tool-merge.ts";
+import { readPaths, readToolContent } from "./tool-merge.ts";
 import type { ToolCall, ToolCalls } from "./tool-calls.ts";
 import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
 
@@ -28,9 +28,17 @@ export function readPermissionRequest(sessionId: string, params: Frame, tools: T
     ...(call?.mcpServer === undefined ? {} : { mcpServer: call.mcpServer }),
     paths: call === undefined ? [] : pathsOf(call),
     ...readClaim(inline, call, tools),
+    ...readTexts(inline, call),
     options: orderOptions(options, hints),
     isQuestion: isQuestion(options),
   };
+}
+
+/** A Write that replaces a file which claude cannot show says so here alone (seed document 002, "Claude behavior"). */
+function readTexts({ content: asked }: Frame, call: ToolCall | undefined): Pick<PermissionRequest, "texts"> {
+  const content = [...(call?.content ?? []), ...(Array.isArray(asked) ? readToolContent(asked) : [])];
+  const texts = new Set(content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
+  return texts.size === 0 ? {} : { texts: [...texts] };
 }
 
 /** The protocol calls the inline copy an update of the call, so it may be newer than what the frames said. */

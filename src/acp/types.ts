@@ -36,6 +36,8 @@ export interface PermissionRequest {
   readonly paths: readonly string[];
   /** What the call would change, as far as it is known; to be shown, a policy judges the paths. */
   readonly diffs?: readonly FileDiff[];
+  /** Texts that the agent shows with the call: words for a person, as the title is. */
+  readonly texts?: readonly string[];
   /**
    * What the request itself says of the call, where it is not what the frames said. The model may have written it, so
    * it is a reason to be stricter and never one to be looser.

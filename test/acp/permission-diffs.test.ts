@@ -143,3 +143,24 @@ test.each<{ from: string; optionId: string; types: readonly string[] }>([
   });
   expect(events.map(({ type }) => type).slice(1)).toEqual(types);
 });
+
+const notice = (text: string) => ({ type: "content", content: { type: "text", text } });
+
+test.each<{ from: string; frames: readonly Frame[]; inline: Frame; texts: readonly string[] | undefined }>([
+  {
+    from: "a notice in the question alone",
+    frames: [{ kind: "edit", content: [] }],
+    inline: { content: [notice("This overwrites an existing file.")] },
+    texts: ["This overwrites an existing file."],
+  },
+  {
+    from: "a text of the call, which the question repeats",
+    frames: [{ kind: "execute", content: [notice("Run the tests")] }],
+    inline: { content: [notice("Run the tests"), notice("in the workspace")] },
+    texts: ["Run the tests", "in the workspace"],
+  },
+  { from: "diffs are no texts", frames: [{ kind: "edit" }], inline: { content: [patched(PATCH)] }, texts: undefined },
+  { from: "no list", frames: [{ kind: "edit" }], inline: { content: "x" }, texts: undefined },
+])("texts that stand with a call: $from", ({ frames, inline, texts }) => {
+  expect(request(frames, inline).texts).toEqual(texts);
+});

@@ -139,6 +139,7 @@ export function renderQuestion(
     `What it would do: ${kind ?? "not announced"}${mcpServer === undefined ? "" : `, MCP server ${mcpServer || "unknown"}`}`,
     ...paths,
     ...factsOf(rawInput),
+    ...(request.texts ?? []).slice(0, MAX_FACTS).map((text) => cleanLine(text, MAX_LINE_CHARS)),
     ...others.map((fact) => `The question says otherwise: ${fact}`),
     ...(reason === "" ? [] : [`Why you are asked: ${reason}`]),
   ].map((fact) => `  ${cleanLine(fact, MAX_COMMAND_CHARS)}`);

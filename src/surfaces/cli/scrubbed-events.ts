@@ -35,11 +35,12 @@ export class ScrubbedEvents {
       }
       case "permission": {
         const { request, answer } = event;
-        const { title, description, options } = request;
+        const { title, description, texts, options } = request;
         const clean = {
           ...request,
           title: line(title),
           ...(description === undefined ? {} : { description: block(description) }),
+          ...(texts === undefined ? {} : { texts: texts.map(block) }),
           options: options.map((option) => ({ ...option, name: line(option.name) })),
         };
         return { ...event, request: clean, answer };

@@ -75,15 +75,17 @@ test("a permission question shows the patch, and what the question itself says o
     title: "Make edits?",
     kind: "edit",
     paths: ["/w/a.txt"],
+    texts: ["This overwrites\nanother file."],
     diffs: [of(patch)],
     claimed: { diffs: [of(texts("beta", "harmless"))] },
     options: [{ optionId: "yes", name: "Yes, proceed", kind: "allow_once" }],
     isQuestion: false,
   };
-  expect(renderQuestion(request, { reason: "", byKey: true }).split("\n").slice(0, 14)).toEqual([
+  expect(renderQuestion(request, { reason: "", byKey: true }).split("\n").slice(0, 15)).toEqual([
     "The agent asks: Make edits?",
     "  What it would do: edit",
     "  /w/a.txt",
+    "  This overwrites another file.",
     "  ± /w/a.txt (+1 -1)",
     "    @@ -1,3 +1,3 @@",
     "     alpha",
