@@ -33,6 +33,10 @@ export { createRetryBudget } from "./acp/retry-budget.ts";
 export type { RetryBudget } from "./acp/retry-budget.ts";
 export { createRuntime } from "./acp/runtime.ts";
 export type { Runtime } from "./acp/runtime.ts";
+export type { AgentSession, AgentSessionList, ListSessionsOptions } from "./acp/agent-sessions.ts";
+export type { AuthStatus } from "./acp/auth-status.ts";
+export type { ForkPoint, ForkSessionOptions } from "./acp/fork-session.ts";
+export type { ModeKind, SessionOffers, SettingChoice, SettingOffer } from "./acp/session-info.ts";
 export type { RuntimeOptions } from "./acp/runtime-options.ts";
 export type { Session } from "./acp/session-link.ts";
 export type { GoalAction, GoalRequest } from "./acp/air/goal.ts";
@@ -40,7 +44,7 @@ export type { GoalAnswer, GoalOptions } from "./acp/session-goal.ts";
 export type { SteerOptions, SteerResult } from "./acp/session-steering.ts";
 export type { OpenSessionOptions } from "./acp/open-session.ts";
 export type { ResumeSessionOptions } from "./acp/resume-session.ts";
-export type { AgentCapabilities } from "./acp/negotiate.ts";
+export type { AgentCapabilities, AuthMethod } from "./acp/negotiate.ts";
 export type {
   AsyncTask,
   ChangeReport,
