@@ -138,7 +138,7 @@ describe("one value", () => {
   test("a pattern that goes back and forth for ever does not hold up the process", () => {
     const before = cpuMs();
     expect(problemOf(field({ pattern: "^(a+)+$" }), `${"a".repeat(60)}!`)).toBeUndefined();
-    expect(cpuMs() - before).toBeLessThan(2000);
+    expect(cpuMs() - before).toBeLessThan(500);
   });
 });
 
