@@ -5,7 +5,7 @@
 import type { Readable } from "node:stream";
 import type { PermissionOption, PermissionRequest } from "../../acp/types.ts";
 import type { AskPerson } from "../../host/permissions.ts";
-import { cleanLine } from "../../errors/redact.ts";
+import { cleanBlock, cleanLine } from "../../errors/redact.ts";
 import { renderDiffs } from "./diff-lines.ts";
 import type { Io } from "./io.ts";
 import { discardTyped, readTypedLines } from "./person-input.ts";
@@ -174,7 +174,14 @@ function factsOf(rawInput: unknown): string[] {
 function cut(name: string, value: unknown): string {
   const isCommand = /^(?:command|cmd|script|args)$/i.test(name);
   const text = typeof value === "string" ? value : isCommand && Array.isArray(value) ? value.join(" ") : json(value);
-  return `${name}: ${isCommand ? text : cleanLine(text, MAX_LINE_CHARS)}`;
+  return `${name}: ${isCommand ? wholeCommand(text) : cleanLine(text, MAX_LINE_CHARS)}`;
+}
+
+/** One that is too long to be shown whole is shown by both its ends. */
+function wholeCommand(text: string): string {
+  if (text.length <= MAX_COMMAND_CHARS / 2) return text;
+  const end = cleanBlock(text, MAX_COMMAND_CHARS / 4, "end");
+  return `${cleanLine(text, MAX_COMMAND_CHARS / 2)} (${text.length} characters in all, which end with:) ${end}`;
 }
 
 function json(value: unknown): string {

@@ -252,3 +252,13 @@ test("an answer shows all that it does, and one that is too long to be shown is 
   expect(screen.text).toContain(`  1) ${effect}\n  2) No\n`);
   expect(screen.text).toContain("An answer that is too long to be shown is not offered.");
 });
+
+test("of a command that is too long both ends are shown", () => {
+  const command = `git status; ${"echo x; ".repeat(5000)}rm -rf /`;
+  const text = renderQuestion({ ...request("git status"), rawInput: { command } }, { reason: "", byKey: true });
+  const shown = text.split("\n").find((line) => line.includes("command: "));
+  expect(shown).toMatch(
+    /^ {2}command: git status; echo x; .*… \(40020 characters in all, which end with:\) ….*echo x; rm -rf \/$/,
+  );
+  expect(shown?.length).toBeLessThan(4000);
+});
