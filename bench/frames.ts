@@ -33,6 +33,12 @@ export function writeJunkLines(folder: string, count: number): string {
   return writeLines(folder, `junk-${count}`, [...lines, textFrame(0)]);
 }
 
+/** Frames as they come from an agent, for what is measured without one: chunks of an answer, or six of tool calls to four of these. */
+export function sampleFrames(kind: "text" | "tools", count: number): readonly string[] {
+  const isTool = (index: number): boolean => kind === "tools" && index % 10 < TOOL_FRAMES_OF_TEN;
+  return Array.from({ length: count }, (_, index) => (isTool(index) ? toolFrame(index) : textFrame(index)));
+}
+
 function write(folder: string, name: string, frame: (index: number) => string, count: number): string {
   return writeLines(
     folder,

@@ -2,7 +2,7 @@
  * The project's own bench: what a one-shot costs, what a frame costs, and what memory does. Prints one Markdown table
  * per part; docs/performance.md says what the figures mean. Linux only: it reads /proc.
  *
- *   npm run bench -- [--only one-shot,loads,stream-text,stream-tools,memory,unread,junk,soak] [--rounds 7]
+ *   npm run bench -- [--only one-shot,loads,stream-text,stream-tools,memory,unread,junk,transcript,soak] [--rounds 7]
  *                  [--acpx FILE]   the dist/cli.js of an installed acpx, measured beside the one-shot
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -16,11 +16,22 @@ import { memory } from "./parts/memory.ts";
 import { oneShot } from "./parts/one-shot.ts";
 import { soakPart } from "./parts/soak.ts";
 import { streamText, streamTools } from "./parts/stream.ts";
+import { transcriptPart } from "./parts/transcript.ts";
 import { unread } from "./parts/unread.ts";
 import { OSTLER_BUNDLE } from "./subjects.ts";
 import { markdownTable } from "./table.ts";
 
-const PARTS: readonly Part[] = [oneShot, loads, streamText, streamTools, memory, unread, junk, soakPart];
+const PARTS: readonly Part[] = [
+  oneShot,
+  loads,
+  streamText,
+  streamTools,
+  memory,
+  unread,
+  junk,
+  transcriptPart,
+  soakPart,
+];
 const DEFAULT_ROUNDS = 7;
 
 const { values } = parseArgs({

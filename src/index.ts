@@ -62,6 +62,20 @@ export type {
   TurnEvent,
 } from "./acp/events.ts";
 export type { SessionListener } from "./acp/session-feed.ts";
+export { emptyTranscript } from "./acp/transcript/placement.ts";
+export { reduceTranscript } from "./acp/transcript/reduce.ts";
+export { replayWire } from "./acp/transcript/replay-wire.ts";
+export type { EntryList } from "./acp/transcript/entry-list.ts";
+export type {
+  ContextUse,
+  SessionState,
+  SubagentInfo,
+  TerminalText,
+  Transcript,
+  TranscriptEntry,
+  TranscriptLimits,
+  TurnEnd,
+} from "./acp/transcript/transcript.ts";
 export { questionProblems } from "./acp/question-answer.ts";
 export type {
   AskQuestion,
@@ -84,7 +98,15 @@ export type {
   TurnTimeouts,
   Usage,
 } from "./acp/types.ts";
-export type { AdvertisedModes, Approval, Backend, CommandLine, FailureSink, PermissionPolicy } from "./acp/ports.ts";
+export type {
+  AdvertisedModes,
+  Approval,
+  Backend,
+  CommandLine,
+  FailureSink,
+  PermissionPolicy,
+  WireEntry,
+} from "./acp/ports.ts";
 export { backendFor } from "./backends/registry.ts";
 export type {
   Failure,

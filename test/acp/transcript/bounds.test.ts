@@ -90,7 +90,7 @@ const deep = (depth: number): unknown => {
 
 test.each<{ from: string; events: SessionEventBody[] }>([
   { from: "a title", events: [tool("c", { title: big })] },
-  { from: "an input", events: [tool("c", { rawInput: { command: big, then: [big, big] } })] },
+  { from: "an input", events: [tool("c", { rawInput: { command: big, files: [big, big] } })] },
   { from: "an output", events: [tool("c", { rawOutput: big })] },
   {
     from: "an input of a million fields",
@@ -162,16 +162,17 @@ test("keys of an agent are no words of JavaScript", () => {
   expect(linesOf(transcript)).toEqual(ids.flatMap((id) => [`tool other <${id}> pending`, "  prints: x"]));
 });
 
+const task = (index: number): SessionEventBody => ({
+  type: "task",
+  taskId: `b${index}`,
+  name: "n",
+  taskType: "shell",
+  state: index === 0 ? "running" : "completed",
+  canStop: true,
+  showInTranscript: false,
+});
+
 test("tasks are bounded, those that run are kept", () => {
-  const task = (index: number): SessionEventBody => ({
-    type: "task",
-    taskId: `b${index}`,
-    name: "n",
-    taskType: "shell",
-    state: index === 0 ? "running" : "completed",
-    canStop: true,
-    showInTranscript: false,
-  });
   const { state } = reduced(Array.from({ length: 1000 }, (_, index) => told(task(index))));
   expect(state.tasks.size).toBeLessThanOrEqual(200);
   expect(state.tasks.has("b0")).toBe(true);

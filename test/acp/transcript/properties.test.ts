@@ -2,6 +2,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SessionEvent, SessionEventBody } from "../../../src/acp/events.ts";
+import { isObject } from "../../../src/acp/frames.ts";
 import type { WireEntry } from "../../../src/acp/ports.ts";
 import { emptyTranscript } from "../../../src/acp/transcript/placement.ts";
 import { reduceTranscript } from "../../../src/acp/transcript/reduce.ts";
@@ -165,6 +166,7 @@ test("any interleaving of the frames of two processes in one log each, and of th
 function numbered(entry: WireEntry, log: number): WireEntry[] {
   if (entry.dir === "exit") return [];
   if (entry.dir === "stderr") return [entry];
-  const frame = { ...(entry.frame as { readonly id?: unknown }) };
-  return [{ ...entry, frame: frame.id === undefined ? frame : { ...frame, id: `${log}-${JSON.stringify(frame.id)}` } }];
+  const { frame } = entry;
+  if (!isObject(frame) || frame["id"] === undefined) return [entry];
+  return [{ ...entry, frame: { ...frame, id: `${log}-${JSON.stringify(frame["id"])}` } }];
 }
