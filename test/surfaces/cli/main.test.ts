@@ -52,7 +52,7 @@ test.each([
   {
     argv: ["sessions", "show"],
     sentence:
-      'ostler: Cannot make sense of "sessions show"; write: ostler sessions, ostler sessions show NAME, or ostler sessions close NAME',
+      'ostler: Cannot make sense of "sessions show"; write: ostler sessions, or ostler sessions show, fork or close with a NAME',
   },
   {
     argv: ["backends", "resume"],
