@@ -296,7 +296,7 @@ describe("ostler sessions", () => {
   test.each([
     { argv: ["sessions", "show", "nope"], exitCode: 4, says: 'There is no session called "nope"' },
     { argv: ["sessions", "close", "nope"], exitCode: 4, says: 'There is no session called "nope"' },
-    { argv: ["sessions", "show"], exitCode: 2, says: "ostler sessions show NAME" },
+    { argv: ["sessions", "show"], exitCode: 2, says: "show, fork or close with a NAME" },
     { argv: ["sessions", "drop", "x"], exitCode: 2, says: "show, fork or close with a NAME" },
     { argv: ["sessions", "-C", "nowhere"], exitCode: 2, says: "there is no such folder" },
     { argv: ["ask", "-s", "", "hi"], exitCode: 2, says: "--session needs a value" },
