@@ -272,8 +272,10 @@ const ANSWERS: readonly RecordingRow[] = [
   },
   {
     case: "bash-background-stop",
-    ...answered("Started."),
-    why: "the only prompt ends well with a command left running",
+    ...answered("Started.", [
+      "Background work was ended with this command: Long background work (--wait-tasks waits for it)",
+    ]),
+    why: "the only prompt ends well with a command left running, which AIR tells of: it is ended and named",
     rest: needs("C", "_session/async_task/stop"),
   },
   {

@@ -160,8 +160,10 @@ const ANSWERS: readonly RecordingRow[] = [
   },
   {
     case: "async-task-stop",
-    ...answered("Running in the background."),
-    why: "the only prompt ends well with a command left running",
+    ...answered("Running in the background.", [
+      "Background work was ended with this command: sleep 30 (--wait-tasks waits for it)",
+    ]),
+    why: "the only prompt ends well with a command left running, which AIR tells of: it is ended and named",
     rest: needs("C", "_session/async_task/stop"),
   },
   {
