@@ -6,7 +6,7 @@ import { Readable, Writable } from "node:stream";
 import type { AgentContext, ContentBlock, PromptRequest, PromptResponse } from "@agentclientprotocol/sdk/unstable";
 import { agent, ndJsonStream, RequestError } from "@agentclientprotocol/sdk/unstable";
 import { COMMANDS, sceneFor } from "./commands.ts";
-import { AGENT_META, readAirPayload, readClientFeatures } from "./client-features.ts";
+import { agentMeta, readAirPayload, readClientFeatures } from "./client-features.ts";
 import { serveExtensions } from "./extensions.ts";
 import type { DemoSession } from "./session.ts";
 import { configOptions, createSession, describeSession, MODELS, MODES } from "./session.ts";
@@ -29,14 +29,14 @@ const demo = agent({ name: "ostler-demo" })
         sessionCapabilities: { list: {}, resume: {}, close: {}, fork: {} },
       },
       authMethods: [],
-      _meta: AGENT_META,
+      _meta: agentMeta(features),
     };
   })
   .onRequest("session/new", ({ params, client }) => {
     const session = createSession(params.cwd);
     sessions.set(session.id, session);
     advertiseCommands(client, session);
-    return { sessionId: session.id, ...describeSession(session) };
+    return { sessionId: session.id, ...describeSession(session, features) };
   })
   .onRequest("session/load", async ({ params, client }) => {
     const session = sessionOf(params);
@@ -48,12 +48,12 @@ const demo = agent({ name: "ostler-demo" })
       });
     }
     advertiseCommands(client, session);
-    return describeSession(session);
+    return describeSession(session, features);
   })
   .onRequest("session/resume", ({ params, client }) => {
     const session = sessionOf(params);
     advertiseCommands(client, session);
-    return describeSession(session);
+    return describeSession(session, features);
   })
   .onRequest("session/list", ({ params }) => ({
     sessions: [...sessions.values()]
@@ -84,7 +84,7 @@ const demo = agent({ name: "ostler-demo" })
     if (params.configId !== "model" || model === undefined)
       throw RequestError.invalidParams({ configId: params.configId, value: params.value }, "no such option or value");
     session.modelId = model.value;
-    return { configOptions: configOptions(session) };
+    return { configOptions: configOptions(session, features) };
   })
   .onRequest("session/prompt", ({ params, client }) =>
     prompt(sessionOf(params), params.prompt, client, readAirPayload(params._meta, "agentFileChangeReportRequest")),
@@ -92,6 +92,7 @@ const demo = agent({ name: "ostler-demo" })
   .onNotification("session/cancel", ({ params }) => sessions.get(params.sessionId)?.running?.abort());
 
 serveExtensions(demo, {
+  features: () => features,
   sessionOf: (sessionId) => sessionOf({ sessionId }),
   open: (session) => {
     sessions.set(session.id, session);

@@ -7,28 +7,23 @@ export const STEERING_METHOD = "_session/steering";
 export const STOP_TASK_METHOD = "_session/async_task/stop";
 export const GOAL_ACTIONS = ["set", "pause", "resume", "clear"] as const;
 
-/** `_meta` of the initialize result: what the demo agent can send and takes. */
-export const AGENT_META = {
-  jetbrains: {
-    air: {
-      version: AIR_VERSION,
-      capabilities: [
-        "sessionFailure",
-        "diffPatch",
-        "planFile",
-        "asyncTasks",
-        "agentFileChangeReport",
-        "nativeSubagentSessions",
-        "recommendedValue",
-      ],
-      goal: { version: AIR_VERSION, controlMethod: GOAL_METHOD, actions: GOAL_ACTIONS },
-    },
-  },
-  steering: { supported: true },
+const AGENT_AIR = {
+  capabilities: [
+    "sessionFailure",
+    "diffPatch",
+    "planFile",
+    "asyncTasks",
+    "agentFileChangeReport",
+    "nativeSubagentSessions",
+    "recommendedValue",
+  ],
+  goal: { version: AIR_VERSION, controlMethod: GOAL_METHOD, actions: GOAL_ACTIONS },
 };
 
 /** What a client can read and answer. */
 export interface ClientFeatures {
+  /** The client declared the AIR extension, whatever names it gave. */
+  readonly isAir: boolean;
   /** Names of the AIR extension. */
   readonly air: ReadonlySet<string>;
   /** Child sessions, by either way to declare them. */
@@ -47,11 +42,17 @@ export function readClientFeatures(capabilities: unknown): ClientFeatures {
   const isAir = Number.isInteger(version) && Number(version) >= AIR_VERSION && Array.isArray(names);
   const air = new Set(isAir ? names.filter((name): name is string => typeof name === "string") : []);
   return {
+    isAir,
     air,
     subagents: isObject(property(capabilities, "subagents")) || air.has("nativeSubagentSessions"),
     forms: isObject(property(property(capabilities, "elicitation"), "form")),
     compaction: isObject(property(property(capabilities, "session"), "compaction")),
   };
+}
+
+/** `_meta` of the initialize result: what the demo agent can send and takes. */
+export function agentMeta({ isAir }: ClientFeatures): Readonly<Record<string, unknown>> {
+  return { ...(isAir ? airMeta(AGENT_AIR) : {}), steering: { supported: true } };
 }
 
 /** One payload of the AIR namespace as `_meta`. */

@@ -23,6 +23,7 @@ export const COMMANDS: readonly DemoCommand[] = [
   { name: "plan-steps", description: "A plan and its progress", scene: good.planSteps },
   { name: "tool", description: "A tool call with output and exit code", scene: tools.tool },
   { name: "diff", description: "A tool call with changes to files", scene: tools.diff },
+  { name: "skill", description: "A skill that is loaded", scene: tools.skill },
   { name: "patch", description: "Changes as Git patches", scene: changes.patch },
   { name: "plan", description: "A plan in a file, to approve", scene: changes.plan },
   { name: "report", argument: "[unavailable]", description: "A list of changed files", scene: changes.report },

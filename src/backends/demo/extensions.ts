@@ -1,8 +1,9 @@
 /** The requests of the AIR extension, and forks: what a client may ask of a session beside prompts. */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { AgentApp, AgentContext } from "@agentclientprotocol/sdk/unstable";
 import { RequestError } from "@agentclientprotocol/sdk/unstable";
 import { GOAL_METHOD, STEERING_METHOD, STOP_TASK_METHOD, property, readAirPayload } from "./client-features.ts";
+import type { ClientFeatures } from "./client-features.ts";
 import { pursueGoal, readGoalRequest } from "./goals.ts";
 import { createSession, describeSession } from "./session.ts";
 import type { DemoMessage, DemoSession } from "./session.ts";
@@ -10,6 +11,8 @@ import { stopTask } from "./tasks.ts";
 
 /** What the requests need of the agent. */
 export interface Sessions {
+  /** What the client declared. */
+  readonly features: () => ClientFeatures;
   /** Throws `sessionNotFound`. */
   readonly sessionOf: (sessionId: string) => DemoSession;
   readonly open: (session: DemoSession) => void;
@@ -17,11 +20,19 @@ export interface Sessions {
   readonly startTurn: (session: DemoSession, text: string, client: AgentContext) => void;
 }
 
-export function serveExtensions(agent: AgentApp, { sessionOf, open, startTurn }: Sessions): void {
+export function serveExtensions(agent: AgentApp, { features, sessionOf, open, startTurn }: Sessions): void {
   const named = (params: unknown): DemoSession => sessionOf(String(property(params, "sessionId")));
   const asIs = { parse: (params: unknown) => params };
   agent.onRequest(GOAL_METHOD, asIs, async ({ params, client }) => {
-    await pursueGoal(client, named(params), readGoalRequest(params));
+    if (!features().isAir) throw RequestError.methodNotFound(GOAL_METHOD);
+    const session = named(params);
+    const messageId = randomUUID();
+    const say = (text: string): Promise<void> =>
+      client.notify("session/update", {
+        sessionId: session.id,
+        update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text }, messageId },
+      });
+    await pursueGoal({ client, session, say }, readGoalRequest(params));
     return {};
   });
   agent.onRequest(STEERING_METHOD, asIs, ({ params, client }) => {
@@ -31,7 +42,7 @@ export function serveExtensions(agent: AgentApp, { sessionOf, open, startTurn }:
       session.steering.push(text);
       return { outcome: "injected" };
     }
-    if (property(params, "idleBehavior") === "promptRequired") {
+    if (property(property(property(params, "_meta"), "steering"), "idleBehavior") === "promptRequired") {
       return { outcome: "promptRequired", reason: "noRunningTurn" };
     }
     startTurn(session, text, client);
@@ -45,7 +56,7 @@ export function serveExtensions(agent: AgentApp, { sessionOf, open, startTurn }:
     const kept = upTo(history, readAirPayload(params._meta, "fork"));
     const fork = { ...createSession(params.cwd), history: [...kept], modeId, modelId };
     open(fork);
-    return { sessionId: fork.id, ...describeSession(fork) };
+    return { sessionId: fork.id, ...describeSession(fork, features()) };
   });
 }
 

@@ -22,8 +22,18 @@ export function readGoalRequest(params: unknown): GoalRequest {
   throw RequestError.invalidParams({ objective }, "set needs an objective");
 }
 
+/** Where the goal is worked on. */
+export interface GoalWork {
+  readonly client: AgentContext;
+  readonly session: DemoSession;
+  /** Says what a round does. */
+  readonly say: (text: string) => Promise<void>;
+  /** Ends the work, and leaves the goal as it is. */
+  readonly signal?: AbortSignal;
+}
+
 /** Publishes every state; `set` and `resume` work until the goal is reached, paused or cleared. */
-export async function pursueGoal(client: AgentContext, session: DemoSession, request: GoalRequest): Promise<void> {
+export async function pursueGoal({ client, session, say, signal }: GoalWork, request: GoalRequest): Promise<void> {
   const publish = (): Promise<void> =>
     client.notify("session/update", {
       sessionId: session.id,
@@ -41,7 +51,8 @@ export async function pursueGoal(client: AgentContext, session: DemoSession, req
     session.goal = { ...session.goal, status: request.action === "pause" ? "paused" : "active" };
   await publish();
   for (let round = 1; round <= ROUNDS && session.goal?.status === "active"; round += 1) {
-    await delay(ROUND_MS);
+    await say(`Round ${round} of ${ROUNDS}. `);
+    await delay(ROUND_MS, undefined, { signal });
     if (session.goal?.status !== "active") return;
     const isReached = round === ROUNDS;
     session.goal = { ...session.goal, iterations: round, status: isReached ? "complete" : "active" };

@@ -2,11 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { NewSessionResponse, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk/unstable";
 import { airMeta } from "./client-features.ts";
+import type { ClientFeatures } from "./client-features.ts";
 
 /** `ask` asks before a tool acts; `auto` does not. */
 export const MODES = [
-  { id: "ask", name: "Ask", description: "Asks before it acts", _meta: airMeta({ kind: "standard" }) },
-  { id: "auto", name: "Auto", description: "Acts without asking", _meta: airMeta({ kind: "full_access" }) },
+  { id: "ask", name: "Ask", description: "Asks before it acts", kind: "standard" },
+  { id: "auto", name: "Auto", description: "Acts without asking", kind: "full_access" },
 ] as const;
 
 /** What the model option offers. */
@@ -41,6 +42,8 @@ export interface DemoSession {
   readonly alwaysRejected: Set<string>;
   /** Background tasks that run, each with what stops it. */
   readonly tasks: Map<string, () => void>;
+  /** Requests for a list of changed files that were answered. */
+  readonly reportIds: Set<string>;
   goal: DemoGoal | null;
   /** What a person said into the running turn. */
   readonly steering: string[];
@@ -60,6 +63,7 @@ export function createSession(cwd: string): DemoSession {
     alwaysAllowed: new Set(),
     alwaysRejected: new Set(),
     tasks: new Map(),
+    reportIds: new Set(),
     goal: null,
     steering: [],
     modeId: MODES[0].id,
@@ -69,13 +73,20 @@ export function createSession(cwd: string): DemoSession {
 }
 
 /** What `session/new`, `load` and `resume` answer about a session. */
-export function describeSession(session: DemoSession): Pick<NewSessionResponse, "modes" | "configOptions"> {
-  const modes: SessionModeState = { currentModeId: session.modeId, availableModes: [...MODES] };
-  return { modes, configOptions: configOptions(session) };
+export function describeSession(
+  session: DemoSession,
+  features: ClientFeatures,
+): Pick<NewSessionResponse, "modes" | "configOptions"> {
+  const availableModes = MODES.map(({ kind, ...mode }) => ({
+    ...mode,
+    ...(features.isAir && { _meta: airMeta({ kind }) }),
+  }));
+  const modes: SessionModeState = { currentModeId: session.modeId, availableModes };
+  return { modes, configOptions: configOptions(session, features) };
 }
 
 /** The options of a session with their current values. */
-export function configOptions(session: DemoSession): SessionConfigOption[] {
+export function configOptions(session: DemoSession, { air }: ClientFeatures): SessionConfigOption[] {
   return [
     {
       id: "model",
@@ -84,7 +95,7 @@ export function configOptions(session: DemoSession): SessionConfigOption[] {
       type: "select",
       currentValue: session.modelId,
       options: [...MODELS],
-      _meta: airMeta({ recommendedValue: MODELS[0].value }),
+      ...(air.has("recommendedValue") && { _meta: airMeta({ recommendedValue: MODELS[0].value }) }),
     },
   ];
 }

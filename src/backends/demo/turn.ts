@@ -10,12 +10,13 @@ import type {
   ToolCallUpdate,
 } from "@agentclientprotocol/sdk/unstable";
 import { RequestError } from "@agentclientprotocol/sdk/unstable";
-import { airMeta, property } from "./client-features.ts";
+import { airMeta } from "./client-features.ts";
 import type { ClientFeatures } from "./client-features.ts";
 import type { DemoFailure, DemoWarning } from "./failure-records.ts";
 import { failureMeta } from "./failure-records.ts";
 import type { Permission } from "./permissions.ts";
 import { PERMISSION_OPTIONS, permissionWithoutAsking, takeAnswer } from "./permissions.ts";
+import { readReportRequest } from "./report-request.ts";
 import type { DemoSession } from "./session.ts";
 
 /** A chunk as a reader's eye takes it in, and slow enough to be seen as a stream. */
@@ -23,8 +24,6 @@ const WORDS_PER_CHUNK = 4;
 const CHUNK_PAUSE_MS = 15;
 /** The usual rule of thumb; the demo agent has no tokenizer. */
 const CHARS_PER_TOKEN = 4;
-
-const REPORT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** How a scene ends: a stop reason, or a whole response; nothing = `end_turn`. A thrown RequestError rejects the prompt. */
 export type SceneEnd = StopReason | Partial<PromptResponse> | void;
@@ -85,10 +84,12 @@ export class DemoTurn {
     this.#unavailable = reason;
   }
 
-  /** Answers a request for the list of changed files; a malformed one is not answered. */
+  /** Answers a request for the list of changed files; one that is malformed or asks again is not answered. */
   async report(request: unknown): Promise<void> {
-    const requestId = property(request, "requestId");
-    if (property(request, "version") !== 1 || typeof requestId !== "string" || !REPORT_ID.test(requestId)) return;
+    const requestId = readReportRequest(request);
+    const { reportIds } = this.options.session;
+    if (requestId === undefined || reportIds.has(requestId)) return;
+    reportIds.add(requestId);
     const reason = this.options.signal.aborted ? "cancelled" : this.#unavailable;
     const report =
       reason === undefined
@@ -156,15 +157,19 @@ export class DemoTurn {
     return this.update({ sessionUpdate: "tool_call_update", toolCallId, ...change });
   }
 
-  /** Whether a tool may act: the mode and earlier `always` answers decide, else the client is asked. */
-  async mayAct(toolCallId: string, title: string): Promise<Permission> {
-    const { session, client } = this.options;
+  /**
+   * Whether a tool may act: the mode and earlier `always` answers decide, else the client is asked. `heading`: what an AIR
+   * client puts above the question; default the title.
+   */
+  async mayAct(toolCallId: string, title: string, heading = title): Promise<Permission> {
+    const { session, client, features } = this.options;
     const known = permissionWithoutAsking(session, title);
     if (known !== undefined) return known;
     const { outcome } = await client.request("session/request_permission", {
       sessionId: session.id,
       toolCall: { toolCallId, title },
       options: [...PERMISSION_OPTIONS],
+      ...(features.isAir && { _meta: airMeta({ permission: { version: 1, title: heading } }) }),
     });
     return takeAnswer(session, title, outcome);
   }

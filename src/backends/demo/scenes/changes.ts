@@ -38,7 +38,7 @@ export async function patch(turn: DemoTurn): Promise<void> {
 export async function plan(turn: DemoTurn): Promise<SceneEnd> {
   const rawInput = turn.options.features.air.has("planFile") ? { planFilePath: writePlan() } : { plan: PLAN };
   const id = await turn.startTool({ title: "Approve Plan", kind: "switch_mode", rawInput });
-  const answer = await turn.mayAct(id, "Ready to code?");
+  const answer = await turn.mayAct(id, "Approve Plan", "Ready to code?");
   if (answer === "cancelled") {
     await turn.updateTool(id, { status: "failed" });
     return "cancelled";

@@ -2,25 +2,16 @@
 import { airMeta, property } from "../client-features.ts";
 import type { DemoTurn, SceneEnd } from "../turn.ts";
 
-const SCHEMA = {
-  type: "object",
-  properties: {
-    question_0: {
-      type: "string",
-      title: "Colour",
-      oneOf: [
-        { const: "Red", title: "Red", description: "Warm" },
-        { const: "Blue", title: "Blue", description: "Cold" },
-      ],
-    },
-    question_0_custom: {
-      type: "string",
-      title: "Other",
-      description: "Type your own answer",
-      _meta: airMeta({ customAnswer: { questionId: "question_0", isCustomAnswer: true } }),
-    },
-  },
+const COLOUR = {
+  type: "string",
+  title: "Colour",
+  oneOf: [
+    { const: "Red", title: "Red", description: "Warm" },
+    { const: "Blue", title: "Blue", description: "Cold" },
+  ],
 };
+const OTHER = { type: "string", title: "Other", description: "Type your own answer" };
+const CUSTOM_ANSWER = airMeta({ customAnswer: { questionId: "question_0", isCustomAnswer: true } });
 
 /** Asks for a colour; a client that cannot ask a person is told so. */
 export async function question(turn: DemoTurn): Promise<SceneEnd> {
@@ -33,7 +24,13 @@ export async function question(turn: DemoTurn): Promise<SceneEnd> {
     mode: "form",
     sessionId: session.id,
     message: "Which colour?",
-    requestedSchema: SCHEMA,
+    requestedSchema: {
+      type: "object",
+      properties: {
+        question_0: COLOUR,
+        question_0_custom: { ...OTHER, ...(features.isAir && { _meta: CUSTOM_ANSWER }) },
+      },
+    },
   });
   const action = property(answer, "action");
   if (action === "cancel") return "cancelled";

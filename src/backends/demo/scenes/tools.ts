@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { open, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { ToolCallContent } from "@agentclientprotocol/sdk/unstable";
+import { airMeta } from "../client-features.ts";
 import type { DemoTurn, SceneEnd } from "../turn.ts";
 
 const TOOL_STEP_MS = 100;
@@ -15,6 +16,16 @@ export async function tool(turn: DemoTurn): Promise<void> {
   await turn.pause(TOOL_STEP_MS);
   await turn.updateTool(id, completedWith("hello from the demo agent\n"));
   await turn.stream("The command printed one line and ended with exit code 0.");
+}
+
+/** A skill that is loaded. */
+export async function skill(turn: DemoTurn): Promise<void> {
+  const { features, session } = turn.options;
+  const path = join(session.cwd, "skills", "greeting", "SKILL.md");
+  const mark = features.isAir && { _meta: airMeta({ skill: { name: "greeting", path } }) };
+  const id = await turn.startTool({ title: "Load skill: greeting", kind: "other", ...mark });
+  await turn.updateTool(id, { status: "completed" });
+  await turn.stream("I pretend that I know how to greet now.");
 }
 
 /** A tool that needs a yes. */

@@ -15,7 +15,12 @@ export async function task(turn: DemoTurn): Promise<void> {
   const seconds = Number.isNaN(asked) ? DEFAULT_TASK_SECONDS : Math.min(Math.max(asked, 0), MAX_TASK_SECONDS);
   const { client, session, features } = turn.options;
   const title = `sleep ${seconds}`;
-  const id = await turn.startTool({ title, kind: "execute", rawInput: { command: title } });
+  const id = await turn.startTool({
+    title,
+    kind: "execute",
+    rawInput: { command: title },
+    ...(features.isAir && { _meta: airMeta({ commandTitle: "Wait in the background" }) }),
+  });
   if (features.air.has("asyncTasks")) {
     startTask(client, session, { toolCallId: id, name: title, seconds });
     await turn.updateTool(id, { status: "completed", _meta: airMeta({ asyncTasks: { backgrounded: true } }) });
@@ -42,8 +47,8 @@ export async function subagent(turn: DemoTurn): Promise<void> {
     }
     await turn.extension({ sessionUpdate: "subagent_state_update", subagentSessionId: childId, state: "completed" });
   } else {
-    const _meta = airMeta({ subagent: true });
-    const id = await turn.startTool({ title: "Reader", kind: "think", rawInput: { prompt }, _meta });
+    const mark = turn.options.features.isAir && { _meta: airMeta({ subagent: true }) };
+    const id = await turn.startTool({ title: "Reader", kind: "think", rawInput: { prompt }, ...mark });
     await turn.updateTool(id, {
       status: "completed",
       content: [{ type: "content", content: { type: "text", text: say } }],
@@ -54,8 +59,13 @@ export async function subagent(turn: DemoTurn): Promise<void> {
 
 /** `/goal OBJECTIVE`: works on it in two rounds. Without an objective the goal is cleared. */
 export async function goal(turn: DemoTurn): Promise<void> {
-  const { client, session, argument } = turn.options;
-  await pursueGoal(client, session, argument === "" ? { action: "clear" } : { action: "set", objective: argument });
+  const { client, session, argument, signal, features } = turn.options;
+  if (!features.isAir) {
+    await turn.stream("I would show you a goal, but this client has no place for one.");
+    return;
+  }
+  const work = { client, session, signal, say: (text: string) => turn.say(text) };
+  await pursueGoal(work, argument === "" ? { action: "clear" } : { action: "set", objective: argument });
   await turn.stream(argument === "" ? "There is no goal any more." : `The goal is reached: ${argument}`);
 }
 
@@ -67,28 +77,29 @@ export async function compact(turn: DemoTurn): Promise<void> {
     preTokens: 180_000,
     ...(error === undefined && { postTokens: 4200, durationMs: 300 }),
   };
-  const contextCompaction = { version: 1, ...sizes };
+  const mark = (contextCompaction: object) =>
+    turn.options.features.isAir ? { _meta: airMeta({ contextCompaction: { version: 1, ...contextCompaction } }) } : {};
   const status = error === undefined ? "completed" : "failed";
   if (turn.options.features.compaction) {
     const compactionId = randomUUID();
     const update = { sessionUpdate: "compaction_update", compactionId };
-    await turn.extension({ ...update, status: "in_progress", _meta: airMeta({ contextCompaction: { version: 1 } }) });
+    await turn.extension({ ...update, status: "in_progress", ...mark({}) });
     await turn.pause(STEP_MS);
     const end = error === undefined ? {} : { error };
-    await turn.extension({ ...update, status, ...end, _meta: airMeta({ contextCompaction }) });
+    await turn.extension({ ...update, status, ...end, ...mark(sizes) });
     return;
   }
   const id = await turn.startTool({
     title: "Compact conversation",
     kind: "think",
     status: "in_progress",
-    _meta: airMeta({ contextCompaction: { version: 1 } }),
+    ...mark({}),
   });
   await turn.pause(STEP_MS);
   const said = `Compaction failed: ${error}`;
   await turn.updateTool(id, {
     status,
     ...(error !== undefined && { content: [{ type: "content", content: { type: "text", text: said } }] }),
-    _meta: airMeta({ contextCompaction: { ...contextCompaction, ...(error !== undefined && { error }) } }),
+    ...mark({ ...sizes, ...(error !== undefined && { error }) }),
   });
 }
