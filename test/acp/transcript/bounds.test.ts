@@ -72,6 +72,15 @@ test("a message of any length: its end is kept, and what is missing is counted",
   expect(last.text.endsWith("789")).toBe(true);
 });
 
+test.each([1, 7001, 100_000])("where the front is cut does not depend on the pieces: of %i characters", (length) => {
+  const whole = Array.from({ length: 40_000 }, (_, index) => `line ${index}\n`).join("");
+  const pieces = Array.from({ length: Math.ceil(whole.length / length) }, (_, index) =>
+    told(prints("c", whole.slice(index * length, (index + 1) * length))),
+  );
+  const seen = (events: readonly SessionEvent[]): unknown => reduced([told(tool("c")), ...events]).entries.toArray();
+  expect(seen(pieces)).toEqual(seen([told(prints("c", whole))]));
+});
+
 test("output of any length", () => {
   const line = "\u001b[32mok\u001b[0m\n".repeat(100);
   const transcript = grown(1000, (index) => (index === 0 ? [tool("c")] : [prints("c", line)]));

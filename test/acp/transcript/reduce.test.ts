@@ -495,7 +495,7 @@ test("a transcript that was given out never changes, whatever grows out of it", 
   const base = reduced(of(user("Hi"), tool("c1"), failure("f", 1), text("a", "m1")));
   const before = JSON.stringify(base);
   const one = of(tool("c2"), prints("c1", "one"), failure("f", 2), text("b", "m1")).reduce(reduceTranscript, base);
-  const other = of(text("other", "m1"), tool("c2", { title: "its own" }), tool("c3"), prints("c2", "x")).reduce(
+  const other = of(text("other", "m1"), tool("c3"), tool("c2", { title: "its own" }), prints("c2", "x")).reduce(
     reduceTranscript,
     base,
   );
@@ -514,9 +514,9 @@ test("a transcript that was given out never changes, whatever grows out of it", 
     "tool other call c1 pending",
     "error service_error r1: f 1",
     "message: aother",
+    "tool other call c3 pending",
     "tool other its own pending",
     "  prints: x",
-    "tool other call c3 pending",
   ]);
   // Grown later, and found all the same.
   expect(linesOf(of(prints("c2", "late")).reduce(reduceTranscript, one))).toContain("  prints: late");
