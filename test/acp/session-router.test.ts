@@ -1,4 +1,5 @@
 /** Whose a frame or a question is, and what is not sent again when nobody can say (case C17, case C05). */
+import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { PermissionPolicy } from "../../src/acp/ports.ts";
 import type { Session } from "../../src/acp/session-link.ts";
@@ -380,7 +381,7 @@ describe("a session that is reopened", () => {
     };
     await using agent = await start({ ...scenario, on }, { permissions: allowOnce });
     const played = play(await agent.open());
-    const opened = agent.runtime.resumeSession({ cwd: "/", sessionId: "old", via: "load", mode: "ask" });
+    const opened = agent.runtime.resumeSession({ cwd: dirname(agent.log), sessionId: "old", via: "load", mode: "ask" });
     await agent.until(() => answerTo(agent.log, "p1") !== undefined);
     agent.touch("fail");
     expect((await played).outcome).toMatchObject(untouched);
@@ -398,5 +399,5 @@ function answersTo(log: string, id: string): readonly unknown[] {
 
 /** Gets back to the session "old". */
 function load(agent: Started): Promise<Session> {
-  return agent.runtime.resumeSession({ cwd: "/", sessionId: "old", via: "load" });
+  return agent.runtime.resumeSession({ cwd: dirname(agent.log), sessionId: "old", via: "load" });
 }

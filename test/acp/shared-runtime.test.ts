@@ -1,4 +1,5 @@
 /** Several sessions in one process: what one of them does, or leaves behind, is none of the others' business. */
+import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LogSink, PermissionPolicy } from "../../src/acp/ports.ts";
 import type { Profile } from "../../src/errors/failure.ts";
@@ -101,7 +102,7 @@ describe("a cancel that is ignored", () => {
     const turn = first.prompt("hello", { timeouts });
     for await (const event of turn.events) if (event.type === "text") turn.cancel();
     await turn.outcome;
-    const again = agent.runtime.resumeSession({ cwd: "/", sessionId: first.id, via: "load" });
+    const again = agent.runtime.resumeSession({ cwd: dirname(agent.log), sessionId: first.id, via: "load" });
     await expect(again).rejects.toMatchObject({ kind: "busy" });
     expect(callsOf(agent.log, "session/load")).toEqual([]);
   });
