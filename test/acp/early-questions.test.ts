@@ -13,8 +13,7 @@ const rejected = { outcome: { outcome: "selected", optionId: "r" } };
 const titles = (events: readonly TurnEvent[]) =>
   events.flatMap((event) => (event.type === "permission" ? [event.request.title] : []));
 
-const asksOf = (id: string, sessionId: string): Action =>
-  permission("t1", { id, sessionId, title: `of ${sessionId}` });
+const asksOf = (id: string, sessionId: string): Action => permission("t1", { id, sessionId, title: `of ${sessionId}` });
 
 /** An agent that asks before it answers the request that opens its session. */
 const asksFirst = (method: string, questions: readonly Action[], last: Action = { default: true }): Scenario => ({
