@@ -9,7 +9,7 @@ import type { Frame } from "./frames.ts";
 import { KeptDiffs } from "./kept-diffs.ts";
 import { mergeToolUpdate, readBeatOf, readToolOutput } from "./tool-merge.ts";
 import type { ToolFacts } from "./tool-merge.ts";
-import type { TurnEventBody } from "./events.ts";
+import type { FileDiff, ToolContent, TurnEventBody } from "./events.ts";
 import type { PermissionRequest } from "./types.ts";
 
 /** Finished calls kept as evidence and for late updates. */
@@ -100,6 +100,9 @@ export class ToolCalls {
     if (!this.#running.has(toolCallId)) return [];
     const news = newsOf(this.diffs.of(toolCallId), diffs);
     this.diffs.add(toolCallId, news);
+    const call = this.#calls.get(toolCallId);
+    // The content names what stands, and no frame of a new file does (recording 0.101.0 write-new).
+    if (call?.content !== undefined) call.content = naming(call.content, news);
     return news.map((diff) => ({ type: "diff", toolCallId, ...diff }));
   }
 
@@ -118,6 +121,13 @@ export class ToolCalls {
     calls.delete(oldest);
     this.#calls.delete(oldest);
   }
+}
+
+/** The content with a block for every file of `diffs`. */
+function naming(content: readonly ToolContent[], diffs: readonly FileDiff[]): readonly ToolContent[] {
+  const named = new Set(content.map((block) => (block.type === "diff" ? block.path : "")));
+  const missing = diffs.filter(({ path }) => !named.has(path));
+  return [...content, ...missing.map(({ path }) => ({ type: "diff", path }) as const)];
 }
 
 /** An input that is still to come is told as an empty one to a client that is not AIR. */

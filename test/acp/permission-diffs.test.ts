@@ -127,6 +127,18 @@ test.each<{ from: string; frames: readonly Frame[]; inline: Frame; told: readonl
   },
 );
 
+test("what an allowed question showed is part of the call, whose frames leave it out (recording claude-agent-acp 0.101.0 write-new)", () => {
+  const tools = new ToolCalls();
+  tools.apply({ toolCallId: "t", sessionUpdate: "tool_call", kind: "edit", status: "pending", content: [] });
+  const toolCall = { toolCallId: "t", content: [patched(PATCH)] };
+  tools.allowed(readPermissionRequest("s", { toolCall, options: [] }, tools));
+  const content = [{ type: "diff", path: "/w/a.txt" }];
+  expect(tools.apply({ toolCallId: "t", status: "completed" })).toMatchObject([{ status: "completed", content }]);
+  const error = [{ type: "content", content: { type: "text", text: "No space left" } }];
+  const failed = tools.apply({ toolCallId: "t", status: "failed", content: error });
+  expect(failed).toMatchObject([{ content: [{ type: "text", text: "No space left" }] }]);
+});
+
 test.each<{ from: string; optionId: string; types: readonly string[] }>([
   { from: "allowed", optionId: "a", types: ["tool", "permission", "diff"] },
   { from: "denied", optionId: "r", types: ["tool", "permission"] },

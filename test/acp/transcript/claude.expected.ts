@@ -151,6 +151,7 @@ export const CLAUDE_TRANSCRIPTS: readonly TranscriptRow[] = [
       "user: Do the scripted thing.",
       "tool edit Write new.txt completed, name Write, at /workspace/new.txt",
       '  in: {"file_path":"/workspace/new.txt"}',
+      '  changes /workspace/new.txt patch: {"patch":"diff --git a/workspace/new.txt b/workspace/new.txt\\nnew file mode 100644\\n--- /dev/null\\n+++ b/… 212',
       "permission Write new.txt: allow-once",
       "message: Written.",
       'changes: {"status":"reported","paths":["/workspace/new.txt"],"declaredComplete":false,"truncated":false}',
