@@ -8,8 +8,8 @@ import type { AskPerson } from "../../host/permissions.ts";
 import { cleanBlock, cleanLine } from "../../errors/redact.ts";
 import { renderDiffs } from "./diff-lines.ts";
 import type { Io } from "./io.ts";
-import { discardTyped, readTypedLines } from "./person-input.ts";
-import type { PersonQueue } from "./person-input.ts";
+import { discardTyped, isKeyboard, readTypedLines } from "./person-input.ts";
+import type { Keyboard, PersonQueue } from "./person-input.ts";
 import type { Question, Terminal } from "./terminal.ts";
 
 const MAX_LINE_CHARS = 500;
@@ -66,14 +66,8 @@ function isShownWhole({ name }: PermissionOption): boolean {
   return name.length <= MAX_LABEL_CHARS;
 }
 
-type Keyboard = Readable & { setRawMode(isRaw: boolean): unknown };
-
 function readKeyboard(input: Readable, { options, defaultToNo }: PermissionRequest): Keyboard | undefined {
   return isKeyboard(input) && options.length <= MAX_KEYS && defaultToNo !== true ? input : undefined;
-}
-
-function isKeyboard(input: Readable): input is Keyboard {
-  return "isTTY" in input && input.isTTY === true && "setRawMode" in input && typeof input.setRawMode === "function";
 }
 
 async function answerByLine(

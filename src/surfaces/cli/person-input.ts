@@ -15,6 +15,13 @@ export class PersonQueue {
   }
 }
 
+/** A terminal that can hand out single keys (raw mode). */
+export type Keyboard = Readable & { setRawMode(isRaw: boolean): unknown };
+
+export function isKeyboard(input: Readable): input is Keyboard {
+  return "isTTY" in input && input.isTTY === true && "setRawMode" in input && typeof input.setRawMode === "function";
+}
+
 /** Lines as they are typed; undefined when the input has ended or the signal has fired. */
 export interface TypedLines extends AsyncDisposable {
   next(): Promise<string | undefined>;
@@ -22,7 +29,10 @@ export interface TypedLines extends AsyncDisposable {
 
 /** Begins to read lines. Not in terminal mode: Ctrl-C stays a signal for the whole run. */
 export async function readTypedLines(input: Readable, signal: AbortSignal): Promise<TypedLines> {
+  // A line that is only begun is handed out by no other mode.
+  if (isKeyboard(input)) input.setRawMode(true);
   await discardTyped(input);
+  if (isKeyboard(input)) input.setRawMode(false);
   const lines = createInterface({ input, terminal: false });
   const close = (): void => lines.close();
   if (signal.aborted) close();
@@ -41,13 +51,19 @@ export async function readTypedLines(input: Readable, signal: AbortSignal): Prom
   };
 }
 
-const drop = (): void => {};
-
 /** What was typed ahead at a terminal answers nothing: nobody had read the question. */
 export async function discardTyped(input: Readable): Promise<void> {
   if (!("isTTY" in input) || input.isTTY !== true) return;
+  let heard = true;
+  const drop = (): void => {
+    heard = true;
+  };
   input.on("data", drop).resume();
-  // Once round the loop: what the terminal holds is read by then.
-  await new Promise(setImmediate);
+  while (heard) {
+    heard = false;
+    // The loop reads the terminal between one immediate and the next; before the first it may not have looked yet.
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+  }
   input.off("data", drop).pause();
 }

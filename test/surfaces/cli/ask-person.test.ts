@@ -1,11 +1,16 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import type { Socket } from "node:net";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import type { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PermissionRequest } from "../../../src/acp/types.ts";
 import { createAskPerson, renderQuestion } from "../../../src/surfaces/cli/ask-person.ts";
 import { PersonQueue } from "../../../src/surfaces/cli/person-input.ts";
 import { BatchedOutput } from "../../../src/surfaces/cli/output.ts";
 import { Terminal } from "../../../src/surfaces/cli/terminal.ts";
-import { Collector } from "./run-main.ts";
+import { Collector, newFolder } from "./run-main.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
@@ -36,13 +41,13 @@ class Keys extends PassThrough {
 }
 
 /** A terminal with somebody at it; `noes` counts what the person declined, `stops` the presses of Ctrl-C. */
-function person(keyboard = new PassThrough()) {
+function person(keyboard = new PassThrough(), input: Readable = keyboard) {
   const screen = new Collector({ isTTY: true });
   const stdout = new BatchedOutput(screen);
   const terminal = new Terminal({ stdout, stdoutIsTerminal: true, stderr: screen, env: {}, noColor: true });
   let noes = 0;
   let stops = 0;
-  const ask = createAskPerson({ stdin: { kind: "terminal", shared: false, open: () => keyboard } }, terminal, {
+  const ask = createAskPerson({ stdin: { kind: "terminal", shared: false, open: () => input } }, terminal, {
     queue: new PersonQueue(),
     onNo: () => (noes += 1),
     interrupt: () => (stops += 1),
@@ -193,6 +198,41 @@ test("what was typed before the question was on the screen approves nothing", as
   expect(await answered).toBe("no");
 });
 
+/** A keyboard whose keys lie in the system until the event loop looks for them, as those of a terminal do. */
+async function systemKeys() {
+  const arrived = Promise.withResolvers<Socket>();
+  const path = join(newFolder(), "keys");
+  const server = createServer({ pauseOnConnect: true }, arrived.resolve).listen(path);
+  await once(server, "listening");
+  const hand = connect(path);
+  const keyboard = Object.assign(await arrived.promise, { isTTY: true, setRawMode: () => {} });
+  return {
+    keyboard,
+    type: (keys: string) => new Promise((typed) => hand.write(keys, typed)),
+    [Symbol.dispose]: () => {
+      hand.destroy();
+      keyboard.destroy();
+      server.close();
+    },
+  };
+}
+
+test.each([
+  { from: "a question answered by a key", asked: request("rm"), ahead: "1", typed: "2" },
+  { from: "by a line", asked: { ...request("rm"), defaultToNo: true as const }, ahead: "1\n1\n", typed: "2\n" },
+])("what the system holds of keys typed before the question approves nothing: $from", async (row) => {
+  using keys = await systemKeys();
+  const { ask, screen } = person(undefined, keys.keyboard);
+  await keys.type(row.ahead);
+  // An agent is heard while the loop reads, and the question begins there.
+  await new Promise((heard) => connect(1, "127.0.0.1").once("error", heard));
+  const answered = ask(row.asked, new AbortController().signal, "");
+  await vi.waitUntil(() => screen.text.includes("no.") && keys.keyboard.bytesRead === row.ahead.length);
+  for (let rounds = 0; rounds < 4; rounds += 1) await new Promise(setImmediate);
+  await keys.type(row.typed);
+  expect(await answered).toBe("no");
+});
+
 describe("where the agent warns of stray keys", () => {
   const warned: PermissionRequest = {
     ...request("rm -rf /"),
@@ -227,7 +267,7 @@ describe("where the agent warns of stray keys", () => {
     await vi.waitUntil(() => keys.readableLength === 0);
     over.abort("The agent took the question back");
     expect(await answered).toBeUndefined();
-    expect(keys.modes).toEqual([]);
+    expect(keys.modes).toEqual([true, false]);
     expect(screen.text).toContain("The question is closed.");
   });
 });
