@@ -22,8 +22,11 @@ import { reduceSubagent } from "./reduce-subagent.ts";
 import { beginCallAnew, reduceTool } from "./reduce-tool.ts";
 import type { TextEntry, Transcript, TurnEnd } from "./transcript.ts";
 
-/** News that nothing is said twice by. */
-const STATE: ReadonlySet<string> = new Set(["session", "mode", "commands", "goal", "usage"]);
+/**
+ * News that nothing is said twice by. A warning is found by its id, and a new one is about the start of this process
+ * (recording codex-acp 2.6.0 load-after-failure); of the history only errors are repeated.
+ */
+const NOT_REPEATED: ReadonlySet<string> = new Set(["session", "mode", "commands", "goal", "usage", "warning"]);
 
 /**
  * The transcript after one more event. What comes again unchanged changes nothing; what is not known is left out; never
@@ -32,7 +35,7 @@ const STATE: ReadonlySet<string> = new Set(["session", "mode", "commands", "goal
 export function reduceTranscript(transcript: Transcript, told: SessionEvent): Transcript {
   const { event } = told;
   const source: EventSource = told;
-  if (source.replayed === true && transcript.book.isLive && !STATE.has(event.type)) return transcript;
+  if (source.replayed === true && transcript.book.isLive && !NOT_REPEATED.has(event.type)) return transcript;
   switch (event.type) {
     case "user":
       return addWords(nextSection(transcript), source, "user", event);

@@ -231,6 +231,7 @@ export const CODEX_TRANSCRIPTS: readonly TranscriptRow[] = [
       "user: Two.",
       "error usage_limit r1: You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/… 169",
       "end: failed, failed",
+      "warning unknown r1: Codex could not find bubblewrap on PATH. Install bubblewrap with your OS package manager. See the sandbox… 246 replayed",
       "user: Three.",
       "message: Turn three fine.",
       "end: completed",

@@ -404,6 +404,22 @@ test.each<{ from: string; events: SessionEvent[]; lines: string[] }>([
     lines: ["user: Go", "message: Gone"],
   },
   {
+    from: "recording codex-acp 2.6.0 load-after-failure: a warning about this start is not repeated, a known one is",
+    events: [
+      ...of(user("Go"), failure("turn:error", 1), failure("old", 1, { severity: "warning" })),
+      replayed(user("Go")),
+      replayed(failure("history:error", 1)),
+      replayed(failure("old", 1, { severity: "warning" })),
+      replayed(failure("new", 1, { severity: "warning" })),
+    ],
+    lines: [
+      "user: Go",
+      "error service_error r1: turn:error 1",
+      "warning service_error r1: old 1",
+      "warning service_error r1: new 1 replayed",
+    ],
+  },
+  {
     from: "work that no prompt started",
     events: [told(started, null), told(text("a"), null), told(text("b"), null), told(ended(), null)],
     lines: ["message: ab", "end: completed"],
