@@ -1,6 +1,8 @@
 /** What an agent declares of AIR, what its older versions sent instead, and what of its metadata Ostler leaves alone. */
 import { expect, test } from "vitest";
+import { initializeParams } from "../../../src/acp/negotiate.ts";
 import { readAgentAir } from "../../../src/acp/air/capabilities.ts";
+import { readUsage } from "../../../src/acp/normalize.ts";
 import { readQuestionRequest } from "../../../src/acp/question-form.ts";
 import { offersOf, readSessionInfo } from "../../../src/acp/session-info.ts";
 import { UpdateReader } from "../../../src/acp/update-reader.ts";
@@ -44,6 +46,39 @@ test.each<{ from: string; result: object; said: object }>([
 ])("an agent declares: $from", ({ result, said }) => {
   const { capabilities, goalActions, steering } = readAgentAir({ ...result });
   expect({ capabilities: [...capabilities], goalActions: [...goalActions], steering }).toEqual(said);
+});
+
+test("everything that is declared, and nothing else", () => {
+  expect(initializeParams({ ...claudeBackend, notices: true }, "1", { questions: true })).toEqual({
+    protocolVersion: 1,
+    clientInfo: { name: "ostler", title: "Ostler", version: "1" },
+    clientCapabilities: {
+      fs: { readTextFile: false, writeTextFile: false },
+      terminal: false,
+      elicitation: { form: {} },
+      subagents: {},
+      session: { compaction: {}, notices: {} },
+      _meta: {
+        jetbrains: {
+          air: {
+            version: 1,
+            capabilities: [
+              "sessionFailure",
+              "recommendedValue",
+              "diffPatch",
+              "planFile",
+              "planContentDelta",
+              "agentFileChangeReport",
+              "asyncTasks",
+              "nativeSubagentSessions",
+              "rawInputRendering",
+            ],
+          },
+        },
+        terminal_output_delta: true,
+      },
+    },
+  });
 });
 
 test("the kind of a mode stands beside each mode, or beside each value of the mode option; an older place is not read", () => {
@@ -118,4 +153,13 @@ test("metadata that Ostler has no use for change nothing of a call", () => {
     },
   });
   expect(laden).toEqual(bare);
+});
+
+test("the tokens of a turn are also split by model, where the agent says it", () => {
+  const counts = { inputTokens: 240, outputTokens: 10, cachedInputTokens: 7 };
+  const quota = { token_count: counts, model_usage: [{ model: "opus", token_count: counts }, { model: 7 }] };
+  const usage = { inputTokens: 240, outputTokens: 10, cachedReadTokens: 7 };
+  const tokens = { inputTokens: 240, outputTokens: 10, cachedTokens: 7 };
+  expect(readUsage({ usage, _meta: { quota } })).toEqual({ ...tokens, byModel: [{ model: "opus", ...tokens }] });
+  expect(readUsage({ usage, _meta: { quota: null } })).toEqual({ ...tokens, byModel: [] });
 });
