@@ -13,7 +13,7 @@ const MAX_BYTES = 3 * MAX_PLAN_CHARS + 1;
 /** A pipe that nobody writes to is opened without waiting. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The plan, or one sentence why it cannot be shown; null = the path is of no regular file. Never throws. */
+/** The plan, or one sentence why it cannot be shown; null = the path is of no regular file that holds something. Never throws. */
 export function readPlanFile(path: string): PlanDocument | null {
   if (path.length > MAX_PATH_CHARS || path.includes("\0")) return null;
   try {
@@ -29,11 +29,13 @@ export function readPlanFile(path: string): PlanDocument | null {
 function readRegularFile(path: string): PlanDocument | null {
   const file = openSync(path, FLAGS);
   try {
-    if (!fstatSync(file).isFile()) return null;
-    const bytes = Buffer.alloc(MAX_BYTES);
+    const stat = fstatSync(file);
+    // The kernel's own files have no size; what they hold (our environment in `/proc/self/environ`) is no plan.
+    if (!stat.isFile() || stat.size === 0) return null;
+    const bytes = Buffer.alloc(Math.min(stat.size, MAX_BYTES));
     let length = 0;
-    for (let read = -1; read !== 0 && length < MAX_BYTES; length += read)
-      read = readSync(file, bytes, length, MAX_BYTES - length, null);
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(file, bytes, length, bytes.length - length, null);
     return { text: bytes.toString("utf8", 0, length), path };
   } finally {
     closeSync(file);

@@ -60,7 +60,10 @@ export class PlanDocuments {
     const content = str(plan["content"]);
     if (plan["type"] !== "markdown" || content === undefined) return [];
     const delta = str(readAirField(update["_meta"], "contentDelta"));
-    const text = bounded(delta === undefined ? content : (this.#growing.get(id) ?? "") + delta);
+    const before = delta === undefined ? undefined : this.#growing.get(id);
+    // It is full: to cut the same text again for every word would take the time of all of it.
+    if (before !== undefined && before.length >= MAX_PLAN_CHARS) return [];
+    const text = bounded(delta === undefined ? content : (before ?? "") + delta);
     keepNewest(this.#growing, id, text);
     return text.trim() === "" ? [] : this.#propose(id, { text, grows: true });
   }

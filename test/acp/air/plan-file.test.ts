@@ -10,6 +10,7 @@ import type { TurnEventBody } from "../../../src/acp/events.ts";
 import type { Frame } from "../../../src/acp/frames.ts";
 import { readPlanFile } from "../../../src/acp/read-plan-file.ts";
 import { chunk, end, tool, toolUpdate, turns } from "../../fixtures/agents/scenario.ts";
+import { cpuMs } from "../../cpu-time.ts";
 import { drive } from "../drive.ts";
 
 /** A file system of these files. `/w/folder` is none; everything else is missing. */
@@ -222,6 +223,12 @@ test.each<{ from: string; make: (folder: string) => string; read: (path: string)
   { from: "a pipe that nobody writes to", make: (folder) => pipe(folder), read: () => null },
   { from: "a device", make: () => "/dev/zero", read: () => null },
   { from: "a terminal", make: () => "/dev/tty", read: () => null },
+  {
+    from: "a file of the kernel, which has no size: our own environment",
+    make: () => "/proc/self/environ",
+    read: () => null,
+  },
+  { from: "an empty file", make: (folder) => file(folder, ""), read: () => null },
   { from: "a path with a NUL", make: (folder) => `${folder}/a\0b`, read: () => null },
   { from: "a path that is too long", make: () => `/${"x".repeat(5000)}`, read: () => null },
 ])("only a regular file is read: $from", ({ make, read }) => {
@@ -234,6 +241,15 @@ test("of a huge file as much is read as a plan may have, and no more", () => {
   const { length } = readPlanFile(path)?.text ?? "";
   expect(length).toBeGreaterThan(MAX_PLAN_CHARS);
   expect(length).toBeLessThan(2 * MAX_PLAN_CHARS);
+});
+
+test("a plan at its limit takes no more words, and costs nothing more", () => {
+  const plans = new PlanDocuments();
+  plans.ofPlan(delta("x".repeat(2 * MAX_PLAN_CHARS)));
+  const more = delta("y");
+  const startedAt = cpuMs();
+  for (let count = 0; count < 100_000; count += 1) plans.ofPlan(more);
+  expect(cpuMs() - startedAt).toBeLessThan(1000);
 });
 
 test("in a turn the plan stands before what comes after it, with the text that the file has now", async () => {
