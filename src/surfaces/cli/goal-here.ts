@@ -2,6 +2,7 @@
 import type { SessionEvent } from "../../acp/events.ts";
 import type { Session } from "../../acp/session-link.ts";
 import type { TurnOutcome, TurnTimeouts } from "../../acp/types.ts";
+import type { Failure } from "../../errors/failure.ts";
 import { sentenceFor } from "../../errors/wording.ts";
 import type { OwnerGoalRequest } from "../../host/owner-work.ts";
 import { goalSentence } from "../shared/goal-sentence.ts";
@@ -52,6 +53,10 @@ export async function goalHere(
   const said = works.length === 0 ? { text: goalSentence(session.goal) } : {};
   const outcome = await withoutTasks(run, session, joinedOutcome(works, { ...done(), ...said }));
   if (late !== undefined) return failedWith(outcome, "timeout", "goal-wait", late);
+  // No work was under way that could have failed with it.
+  const { died } = shown;
+  if (died !== undefined && outcome.kind === "completed" && session.goal?.status === "active")
+    return failedWith(outcome, died.kind, died.rule, died.title);
   return request.action === "set" || request.action === "resume" ? stuckOutcome(outcome, session.goal) : outcome;
 }
 
@@ -87,6 +92,8 @@ function untilTold(session: Session, signal: AbortSignal, fits: (event: SessionE
 /** Shows what the session tells, marked as work outside a prompt, and remembers how each piece of it ended. */
 class ShownWork implements Disposable {
   readonly outcomes: TurnOutcome[] = [];
+  /** The agent went away before the goal was at rest. */
+  died: Failure | undefined;
   readonly #session: Session;
   readonly #presenter: Presenter;
   readonly #unsubscribe: () => void;
@@ -108,7 +115,10 @@ class ShownWork implements Disposable {
    */
   async untilAtRest(run: Run, { wallMs, idleMs }: TurnTimeouts, startedAt: number): Promise<string | undefined> {
     const gone = new AbortController();
-    void run.agent?.gone.then(() => gone.abort());
+    void run.agent?.gone.then(({ failure, expected }) => {
+      if (!expected) this.died = failure;
+      gone.abort();
+    });
     const ended = AbortSignal.any([run.interrupt.signal, gone.signal]);
     const wall = AbortSignal.timeout(Math.max(0, Math.round(startedAt + wallMs - performance.now())));
     while ((this.#session.goal?.status === "active" || this.#isWorking) && !ended.aborted) {

@@ -106,6 +106,14 @@ describe("a goal of a session that nobody runs", () => {
     expect(ran.stderr).toContain("The goal is still active after 1.5 s");
   });
 
+  test("--wait: an agent that dies between two pieces of its work has not reached the goal", async () => {
+    const ran = await run(["goal", "set", "-s", "ship", "--wait", "Ship it"], {
+      scenario: goals([...WORK, status("idle"), reply({}), { delayMs: 50 }, { exit: 3 }]),
+    });
+    expect(ran).toMatchObject({ exitCode: 9, stdout: "Shipped.\n" });
+    expect(ran.stderr).toContain("exited with code 3");
+  });
+
   test("Ctrl-C stops the work, leaves the goal and says so", async () => {
     let isStopped = false;
     const ran = await run(["goal", "set", "-s", "ship", "--wait", "Ship it"], {
