@@ -34,8 +34,8 @@ export function mergeToolUpdate(facts: ToolFacts, update: Frame): void {
   if (typeof kind === "string") facts.kind = kind;
   facts.status = STATUS.get(update["status"]) ?? facts.status;
   facts.paths = readPaths(update["locations"]) ?? facts.paths;
-  if (rawInput !== undefined) facts.rawInput = rawInput;
-  if (rawOutput !== undefined) facts.rawOutput = rawOutput;
+  if (rawInput != null) facts.rawInput = rawInput;
+  if (rawOutput != null) facts.rawOutput = rawOutput;
   if (Array.isArray(content)) facts.content = readToolContent(content);
   const name = readName(facts.name, update);
   if (name !== undefined) facts.name = name;

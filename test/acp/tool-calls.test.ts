@@ -72,6 +72,22 @@ test.each<{ from: string; frames: object[]; told: Told; not?: string[] }>([
     told: { title: "ls", kind: "execute", rawInput: { command: "ls" }, paths: ["/w"], status: "completed" },
   },
   {
+    from: "ACP: null in an update is a field that is not there",
+    frames: [
+      call({ title: "ls", kind: "execute", rawInput: { command: "ls" }, rawOutput: "x", content: [text("x")] }),
+      update({
+        title: null,
+        kind: null,
+        rawInput: null,
+        rawOutput: null,
+        content: null,
+        locations: null,
+        status: null,
+      }),
+    ],
+    told: { title: "ls", kind: "execute", rawInput: { command: "ls" }, rawOutput: "x", status: "pending" },
+  },
+  {
     from: "a list replaces the one before it",
     frames: [
       call({ content: [text("one"), text("two")], locations: [{ path: "/a" }, { path: "/b" }] }),
@@ -229,6 +245,17 @@ test.each<{ from: string; frames: object[]; told: Told; not?: string[] }>([
     from: "an unknown call that failed is one too",
     frames: [call({}), { ...update({ status: "failed", ...claude({ parentToolUseId: "t1" }) }), toolCallId: "t2" }],
     told: { toolCallId: "t2", status: "failed" },
+  },
+  {
+    from: "a reason that has no other place (seed document 002, ExitPlanMode that was rejected)",
+    frames: [call({ kind: "switch_mode" }), update({ status: "failed", rawOutput: "Make it shorter" })],
+    told: { status: "failed", rawOutput: "Make it shorter" },
+    not: ["content"],
+  },
+  {
+    from: "a status that no version knows",
+    frames: [call({ status: "in_progress" }), update({ status: "pondering" })],
+    told: { status: "in_progress" },
   },
   {
     from: "a call that is announced again after it ended is a new one",
