@@ -184,7 +184,8 @@ test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[]
   },
   {
     from: "a plan that grows: each line once, and the last one when it is whole",
-    events: [..."# Plan\n- one"]
+    events: "# Plan\n- one"
+      .split("")
       .map((_, n, all) => plan({ text: all.slice(0, n + 1).join(""), grows: true }))
       .concat(tool("pending")),
     lines: ["The plan:", "  # Plan", "  - one", "▸ npm test"],
