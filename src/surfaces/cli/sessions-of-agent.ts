@@ -1,4 +1,5 @@
 /** The actions of `ostler sessions` that ask the agent: a fork, its own list, and the end of a transcript. */
+import type { SessionEvent } from "../../acp/events.ts";
 import { reduceTranscript } from "../../acp/transcript/reduce.ts";
 import { emptyTranscript } from "../../acp/transcript/placement.ts";
 import { cleanLine } from "../../errors/redact.ts";
@@ -14,6 +15,7 @@ import { harmlessJson } from "./harmless-json.ts";
 import type { Io } from "./io.ts";
 import type { SESSIONS_OPTIONS, OptionValues } from "./options.ts";
 import { alignedRows } from "./rows.ts";
+import { ScrubbedEvents } from "./scrubbed-events.ts";
 import { clockTime, shownSession } from "./shown-session.ts";
 import { transcriptLines } from "./transcript-lines.ts";
 
@@ -29,7 +31,11 @@ export function listOfAgent(options: SessionsOptions, store: Store, io: Io): Pro
     const { sessions, isComplete } = await runtime.listSessions({ cwd: agent.cwd, signal });
     const names = new Map(store.list().map(({ sessionId, name }) => [sessionId, name]));
     if (json) {
-      const listed = sessions.map((session) => ({ ...session, name: names.get(session.sessionId) ?? null }));
+      const listed = sessions.map(({ title, ...session }) => ({
+        ...session,
+        ...(title !== undefined && { title: cleanLine(title, MAX_SENTENCE_CHARS) }),
+        name: names.get(session.sessionId) ?? null,
+      }));
       return [harmlessJson({ backend: agent.backend, sessions: listed, isComplete })];
     }
     if (sessions.length === 0) return [`${runtime.backend.label} keeps no sessions for this folder`];
@@ -69,8 +75,11 @@ export function showTranscript(
     const { host, signal } = run;
     const runtime = await startAgentOf(record, run);
     let transcript = emptyTranscript();
-    const hear = (event: Parameters<typeof reduceTranscript>[1]): void => {
-      transcript = reduceTranscript(transcript, event);
+    const scrubbed = new ScrubbedEvents();
+    const hear = (told: SessionEvent): void => {
+      const { event } = told;
+      const isSaid = event.type === "user" || event.type === "turn";
+      transcript = reduceTranscript(transcript, isSaid ? told : { ...told, event: scrubbed.of(event) });
     };
     await replayHistory({ ...record, sessionId }, hear, { host, store, runtime, signal });
     if (options.json) return [harmlessJson({ entries: transcript.entries, earlier: transcript.earlier })];

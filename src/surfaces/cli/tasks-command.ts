@@ -72,7 +72,7 @@ async function list(owned: Owned | undefined, nobody: string): Promise<Told> {
   const { name, path, conversation } = owned;
   const running = await tasksOfOwner(path, conversation);
   if (running.length === 0) return { lines: [`Nothing runs in the background of "${name}"`], json: [] };
-  return { lines: running.map(lineOf), json: running };
+  return { lines: running.map(lineOf), json: running.map(scrubbed) };
 }
 
 async function stop(owned: Owned | undefined, word: string | undefined, nobody: string): Promise<Told> {
@@ -104,6 +104,17 @@ function pick(running: readonly ListedTask[], word: string | undefined, session:
 
 function lineOf({ taskId, name, taskType, state, outputFile }: ListedTask): string {
   return [taskId, state, taskType, name, outputFile ?? ""].map(cell).join("  ").trimEnd();
+}
+
+/** For a program: the words scrubbed, the id and the path as they came. */
+function scrubbed(task: ListedTask): ListedTask {
+  const { name, taskType, summary } = task;
+  return {
+    ...task,
+    name: cell(name),
+    taskType: cell(taskType),
+    ...(summary !== undefined && { summary: cleanLine(summary, MAX_SENTENCE_CHARS) }),
+  };
 }
 
 function cell(text: string): string {

@@ -317,6 +317,34 @@ describe("sessions show --transcript", () => {
   });
 });
 
+test("sessions show --transcript --json: words for people are scrubbed, what was said stays as it came", async () => {
+  const secret = "sk-ant-api03-aB3dE6gH9aB3dE6gH9aB3dE6gH9";
+  const said = `Use${ESCAPE} ${secret}`;
+  const { folder } = await worked({
+    on: {
+      "session/load": [
+        [
+          chunk(said, { messageId: "m1" }, "s1"),
+          update({ sessionUpdate: "tool_call", toolCallId: "t1", title: said, kind: "read" }, "s1"),
+          update({ sessionUpdate: "notice", title: said }, "s1"),
+          update({ sessionUpdate: "async_task_spawned", asyncTaskId: "a1", name: said }, "s1"),
+          reply({}),
+        ],
+      ],
+    },
+  });
+  const { stdout } = await run(["sessions", "show", "work", "--transcript", "--json"], { folder });
+  const [shown] = linesOf(stdout);
+  expect(shown).toMatchObject({
+    entries: [
+      { type: "message", text: said },
+      { type: "tool", title: "Use [redacted]" },
+      { type: "notice", text: "Use [redacted]" },
+      { type: "task", task: { name: "Use [redacted]" } },
+    ],
+  });
+});
+
 describe("sessions list --agent", () => {
   test("what the agent keeps for this folder, and what has a name here", async () => {
     const scenario: Scenario = {
@@ -341,7 +369,9 @@ describe("sessions list --agent", () => {
     const json = linesOf(
       (await run(["sessions", "list", "--agent", "-b", "mine", "--json"], { folder, config })).stdout,
     );
-    expect(json).toMatchObject([{ backend: "mine", isComplete: true, sessions: [{ name: "work" }, { name: null }] }]);
+    expect(json).toMatchObject([
+      { backend: "mine", isComplete: true, sessions: [{ title: "Fix it", name: "work" }, { name: null }] },
+    ]);
   });
 
   test("an agent that cannot", async () => {

@@ -72,7 +72,7 @@ describe("list", () => {
     );
     expect(JSON.parse(rans[1]?.stdout ?? "")).toMatchObject([
       { taskId: "bptxbbmut", name: "Long work", state: "running", canStop: true, outputFile: "/tmp/t.output" },
-      { taskId: "m1", canStop: false },
+      { taskId: "m1", name: "dev server --key [redacted]", canStop: false },
     ]);
   });
 
