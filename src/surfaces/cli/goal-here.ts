@@ -1,5 +1,6 @@
 /** A goal of a session that this command opens itself: what happens until the agent has answered, or with `--wait` until it rests. */
 import type { SessionEvent } from "../../acp/events.ts";
+import type { RuntimeEnd } from "../../acp/runtime-link.ts";
 import type { Session } from "../../acp/session-link.ts";
 import type { TurnOutcome, TurnTimeouts } from "../../acp/types.ts";
 import type { Failure } from "../../errors/failure.ts";
@@ -115,10 +116,7 @@ class ShownWork implements Disposable {
    */
   async untilAtRest(run: Run, { wallMs, idleMs }: TurnTimeouts, startedAt: number): Promise<string | undefined> {
     const gone = new AbortController();
-    void run.agent?.gone.then(({ failure, expected }) => {
-      if (!expected) this.died = failure;
-      gone.abort();
-    });
+    void run.agent?.gone.then((end) => this.#agentEnded(end, gone));
     const ended = AbortSignal.any([run.interrupt.signal, gone.signal]);
     const wall = AbortSignal.timeout(Math.max(0, Math.round(startedAt + wallMs - performance.now())));
     while ((this.#session.goal?.status === "active" || this.#isWorking) && !ended.aborted) {
@@ -130,6 +128,11 @@ class ShownWork implements Disposable {
         return `The goal is active, and the agent has been silent for ${idleMs / 1000} s`;
     }
     return undefined;
+  }
+
+  #agentEnded({ failure, expected }: RuntimeEnd, gone: AbortController): void {
+    if (!expected) this.died = failure;
+    gone.abort();
   }
 
   #show({ turnId, event }: SessionEvent): void {
