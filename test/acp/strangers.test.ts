@@ -41,7 +41,7 @@ function heardBy(log: string): string[] {
 describe("requests and chunks before the session/new answer", () => {
   const early = (...actions: Action[]): Scenario => ({ on: { "session/new": [[...actions, usual]] } });
 
-  test.concurrent.each<{ from: string; scenario: Scenario; answers?: Record<string, object> }>([
+  test.concurrent.each<{ from: string; scenario: Scenario; answers?: Record<string, object>; denied?: string[] }>([
     { from: "answer text", scenario: early(chunk("early", {}, "s1")) },
     { from: "answer text of a message with an id", scenario: early(chunk("early", { messageId: "m1" }, "s1")) },
     { from: "in the same write as the answer", scenario: early(inOneWrite(chunk("early", {}, "s1"), thought("hm"))) },
@@ -73,11 +73,13 @@ describe("requests and chunks before the session/new answer", () => {
       from: "a permission request",
       scenario: early(permission("t1", { sessionId: "s1" })),
       answers: { p1: { result: REJECTED } },
+      denied: ["rm -rf x"],
     },
     {
       from: "a permission request that is waited for before the session opens",
       scenario: early(permission("t1", { sessionId: "s1" }), waitForAnswer("p1")),
       answers: { p1: { result: REJECTED } },
+      denied: ["rm -rf x"],
     },
     {
       from: "requests that Ostler does not serve, waited for",
@@ -112,10 +114,10 @@ describe("requests and chunks before the session/new answer", () => {
       },
       answers: { q1: { error: expect.objectContaining({ code: -32601 }) }, p1: { result: REJECTED } },
     },
-  ])("$from: the session opens, and its first turn is its own", async ({ scenario, answers = {} }) => {
+  ])("$from: the session opens, and its first turn is its own", async ({ scenario, answers = {}, denied = [] }) => {
     await using agent = await meet(scenario);
     const { outcome, events } = await play(await agent.open(), { timeouts: { idleMs: 2000 } });
-    expect(outcome).toMatchObject({ kind: "completed", text: "ok", denied: [], warnings: [] });
+    expect(outcome).toMatchObject({ kind: "completed", text: "ok", denied, warnings: [] });
     expect(JSON.stringify(events)).not.toMatch(/early|Warm up/);
     for (const [id, answer] of Object.entries(answers)) {
       expect(answerTo(agent.log, /^\d+$/.test(id) ? Number(id) : id)).toMatchObject(answer);
