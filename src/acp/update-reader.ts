@@ -6,7 +6,7 @@ import type { ClassifyContext } from "../errors/verdict.ts";
 import { AsyncTasks } from "./air/async-tasks.ts";
 import { ChangeReports } from "./air/change-report.ts";
 import { GoalState } from "./air/goal.ts";
-import { PlanDocuments } from "./air/plan-file.ts";
+import { PlanDocuments, readClearedCall } from "./air/plan-file.ts";
 import { readSessionFailure } from "./air/session-failure.ts";
 import { Subagents, readParentCall, toSubagent } from "./air/subagents.ts";
 import { Compactions } from "./compactions.ts";
@@ -93,6 +93,10 @@ export class UpdateReader {
 
   /** What was told as a tool call stays one. */
   #readCall(update: Frame): TurnEventBody[] {
+    const cleared = readClearedCall(update);
+    // No call of the model, and nothing that a person would look for.
+    if (cleared !== undefined && this.tools.get(cleared) !== undefined)
+      return this.plans.ofCall(str(update["kind"]), update);
     const isKnown = this.tools.get(str(update["toolCallId"]) ?? "") !== undefined;
     const compaction = isKnown ? undefined : this.compactions.ofCall(update, this.#backend.isCompactionCall(update));
     return compaction ?? this.#readOwnCall(update);

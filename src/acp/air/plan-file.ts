@@ -17,6 +17,14 @@ const CUT = "\n\n(The plan is longer than what is shown here.)\n";
 /** The approved plan of a call, as claude-agent-acp names it for clients that take `plan_update`. */
 const APPROVED_PREFIX = /^plan-mode:(?=.)/;
 
+/** The call that claude-agent-acp makes when an approved plan is closed (recording 0.101.0 exit-plan-approve). */
+const CLEARING = /^(.+):plan-file-clear$/;
+
+/** The call whose plan this one takes back, when it does nothing else; undefined for any other. */
+export function readClearedCall({ sessionUpdate, toolCallId }: Frame): string | undefined {
+  return sessionUpdate === "tool_call" ? CLEARING.exec(str(toolCallId) ?? "")?.[1] : undefined;
+}
+
 /** Reads the plan in a file; null = the path names no file that could hold one. Must not throw. */
 export type ReadPlanFile = (path: string) => PlanDocument | null;
 

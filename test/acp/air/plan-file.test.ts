@@ -269,6 +269,8 @@ test("in a turn the plan stands before what comes after it, with the text that t
     event.type === "plan" || event.type === "text" ? [event] : [],
   );
   expect(told).toEqual([card({ text: "# Plan\n", path }), card(null), { type: "text", text: "done", messageId: "m1" }]);
+  const calls = events.flatMap((event) => (event.type === "tool" ? [event.toolCallId] : []));
+  expect(new Set(calls), "the call that only takes the plan back is none").toEqual(new Set(["t1"]));
   const without = await drive(turns(turn), { profile: "claude" });
   expect(without.events.map(({ type }) => type)).not.toContain("plan");
 });

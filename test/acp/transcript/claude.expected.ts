@@ -228,8 +228,6 @@ export const CLAUDE_TRANSCRIPTS: readonly TranscriptRow[] = [
       '  in: {"planFilePath":"/home/user/.claude/plans/do-the-scripted-thing-parsed-cosmos.md"}',
       "plan toolu_fake000827: taken back",
       "permission Ready to code?: exit-plan-default",
-      "tool switch_mode Exited Plan Mode completed",
-      '  in: {"planFilePath":""}',
       "message: After the plan.",
       "end: completed",
     ],
