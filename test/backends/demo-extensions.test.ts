@@ -288,7 +288,11 @@ describe("scenes", () => {
       text: "You like Green.",
     },
     { answer: { action: "decline" }, kind: "completed", text: "You did not want to say which colour." },
-    { answer: { action: "cancel" }, kind: "cancelled", text: "" },
+    {
+      answer: { action: "cancel" },
+      kind: "completed",
+      text: "The question was closed, so I do not know which colour you like.",
+    },
   ])("/question after $answer", async ({ answer: said, kind, text }) => {
     answer = said;
     questions.length = 0;
@@ -387,6 +391,23 @@ describe("background tasks", () => {
 });
 
 describe("goals", () => {
+  test.each([
+    { action: { action: "set", objective: "Ship it" }, goal: { objective: "Ship it", status: "complete" } },
+    { action: { action: "clear" }, goal: null },
+  ] as const)("a later process knows what became of it: $action.action", async ({ action, goal }) => {
+    const args = [...COMMAND.args, `--sessions=${join(cwd, action.action)}`];
+    const ask = { backend: { ...demoBackend, air: true }, command: { ...COMMAND, args }, cwd, env: {}, permissions };
+    await using earlier = await createRuntime(ask);
+    const { id: sessionId } = await earlier.openSession({ cwd }).then(async (session) => {
+      await session.setGoal(action);
+      return session;
+    });
+    await using later = await createRuntime(ask);
+    const session = await later.resumeSession({ sessionId, cwd, via: "load" });
+    await session.prompt("hello").outcome;
+    expect({ goal: session.goal ?? null }).toMatchObject({ goal });
+  });
+
   test("one is reached in two rounds, which no prompt started, and is cleared", async () => {
     const { session, told } = await listening();
     const { goal, work } = await session.setGoal({ action: "set", objective: "Ship it" });

@@ -8,6 +8,7 @@ import { agent, ndJsonStream, RequestError } from "@agentclientprotocol/sdk/unst
 import { COMMANDS, sceneFor } from "./commands.ts";
 import { agentMeta, readAirPayload, readClientFeatures } from "./client-features.ts";
 import { serveExtensions } from "./extensions.ts";
+import { publishGoal } from "./goals.ts";
 import type { DemoSession } from "./session.ts";
 import { configOptions, createSession, describeSession, MODELS, MODES } from "./session.ts";
 import { loadSession, readSessionFolder, saveSession } from "./session-files.ts";
@@ -48,11 +49,13 @@ const demo = agent({ name: "ostler-demo" })
       });
     }
     advertiseCommands(client, session);
+    recallGoal(client, session);
     return describeSession(session, features);
   })
   .onRequest("session/resume", ({ params, client }) => {
     const session = sessionOf(params);
     advertiseCommands(client, session);
+    recallGoal(client, session);
     return describeSession(session, features);
   })
   .onRequest("session/list", ({ params }) => ({
@@ -94,7 +97,7 @@ const demo = agent({ name: "ostler-demo" })
 serveExtensions(demo, {
   features: () => features,
   sessionOf: (sessionId) => sessionOf({ sessionId }),
-  open: (session) => {
+  keep: (session) => {
     sessions.set(session.id, session);
     if (folder !== undefined) saveSession(folder, session);
   },
@@ -163,6 +166,11 @@ function advertiseCommands(client: AgentContext, { id }: DemoSession): void {
       },
     });
   });
+}
+
+/** What became of the goal of an earlier process; after the answer to the request at hand, too. */
+function recallGoal(client: AgentContext, session: DemoSession): void {
+  if (features.isAir && session.goal !== null) setImmediate(() => void publishGoal(client, session));
 }
 
 function textOf(block: ContentBlock): string {

@@ -15,12 +15,13 @@ export interface Sessions {
   readonly features: () => ClientFeatures;
   /** Throws `sessionNotFound`. */
   readonly sessionOf: (sessionId: string) => DemoSession;
-  readonly open: (session: DemoSession) => void;
+  /** Makes it known here, and to later processes. */
+  readonly keep: (session: DemoSession) => void;
   /** A turn that no prompt asked for. */
   readonly startTurn: (session: DemoSession, text: string, client: AgentContext) => void;
 }
 
-export function serveExtensions(agent: AgentApp, { features, sessionOf, open, startTurn }: Sessions): void {
+export function serveExtensions(agent: AgentApp, { features, sessionOf, keep, startTurn }: Sessions): void {
   const named = (params: unknown): DemoSession => sessionOf(String(property(params, "sessionId")));
   const asIs = { parse: (params: unknown) => params };
   agent.onRequest(GOAL_METHOD, asIs, async ({ params, client }) => {
@@ -32,7 +33,7 @@ export function serveExtensions(agent: AgentApp, { features, sessionOf, open, st
         sessionId: session.id,
         update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text }, messageId },
       });
-    await pursueGoal({ client, session, say }, readGoalRequest(params));
+    await pursueGoal({ client, session, say, keep: () => keep(session) }, readGoalRequest(params));
     return {};
   });
   agent.onRequest(STEERING_METHOD, asIs, ({ params, client }) => {
@@ -55,7 +56,7 @@ export function serveExtensions(agent: AgentApp, { features, sessionOf, open, st
     const { history, modeId, modelId } = sessionOf(params.sessionId);
     const kept = upTo(history, readAirPayload(params._meta, "fork"));
     const fork = { ...createSession(params.cwd), history: [...kept], modeId, modelId };
-    open(fork);
+    keep(fork);
     return { sessionId: fork.id, ...describeSession(fork, features()) };
   });
 }

@@ -30,15 +30,19 @@ export interface GoalWork {
   readonly say: (text: string) => Promise<void>;
   /** Ends the work, and leaves the goal as it is. */
   readonly signal?: AbortSignal;
+  /** The goal is another one than before. */
+  readonly keep?: () => void;
 }
 
 /** Publishes every state; `set` and `resume` work until the goal is reached, paused or cleared. */
-export async function pursueGoal({ client, session, say, signal }: GoalWork, request: GoalRequest): Promise<void> {
-  const publish = (): Promise<void> =>
-    client.notify("session/update", {
-      sessionId: session.id,
-      update: { sessionUpdate: "session_info_update", _meta: airMeta({ goal: session.goal }) },
-    });
+export async function pursueGoal(
+  { client, session, say, signal, keep }: GoalWork,
+  request: GoalRequest,
+): Promise<void> {
+  const publish = (): Promise<void> => {
+    keep?.();
+    return publishGoal(client, session);
+  };
   if (request.action === "clear") session.goal = null;
   else if (request.action === "set")
     session.goal = {
@@ -58,4 +62,12 @@ export async function pursueGoal({ client, session, say, signal }: GoalWork, req
     session.goal = { ...session.goal, iterations: round, status: isReached ? "complete" : "active" };
     await publish();
   }
+}
+
+/** Tells the client of the goal as it is now. */
+export function publishGoal(client: AgentContext, { id, goal }: DemoSession): Promise<void> {
+  return client.notify("session/update", {
+    sessionId: id,
+    update: { sessionUpdate: "session_info_update", _meta: airMeta({ goal }) },
+  });
 }

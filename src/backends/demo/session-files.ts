@@ -18,11 +18,13 @@ export function readSessionFolder(args: readonly string[]): string | undefined {
 }
 
 /** Keeps a session. What cannot be written is forgotten with the process. */
-export function saveSession(folder: string, { id, cwd, history, modeId, modelId }: DemoSession): void {
+export function saveSession(folder: string, { id, cwd, history, goal, modeId, modelId }: DemoSession): void {
   const kept = history.slice(-MAX_MESSAGES).map((message) => ({ ...message, text: redact(message.text) }));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, `${id}.json`), JSON.stringify({ cwd, history: kept, modeId, modelId }), { mode: 0o600 });
+    const file = join(folder, `${id}.json`);
+    const keptGoal = goal && { ...goal, objective: redact(goal.objective) };
+    writeFileSync(file, JSON.stringify({ cwd, history: kept, goal: keptGoal, modeId, modelId }), { mode: 0o600 });
     dropOldest(folder);
   } catch {
     // The next process says that it does not know the session.
@@ -33,8 +35,9 @@ export function saveSession(folder: string, { id, cwd, history, modeId, modelId 
 export function loadSession(folder: string, id: string): DemoSession | undefined {
   if (!SESSION_ID.test(id)) return undefined;
   try {
-    const { cwd, history, modeId, modelId }: DemoSession = JSON.parse(readFileSync(join(folder, `${id}.json`), "utf8"));
-    return { ...createSession(cwd), id, history: [...history], modeId, modelId };
+    const file = join(folder, `${id}.json`);
+    const { cwd, history, goal = null, modeId, modelId }: DemoSession = JSON.parse(readFileSync(file, "utf8"));
+    return { ...createSession(cwd), id, history: [...history], goal, modeId, modelId };
   } catch {
     return undefined;
   }

@@ -15,7 +15,7 @@ const CUSTOM_ANSWER = airMeta({ customAnswer: { questionId: "question_0", isCust
 
 /** Asks for a colour; a client that cannot ask a person is told so. */
 export async function question(turn: DemoTurn): Promise<SceneEnd> {
-  const { client, session, features } = turn.options;
+  const { client, session, features, signal } = turn.options;
   if (!features.forms) {
     await turn.stream("I would ask you for a colour, but nobody can answer questions here.");
     return;
@@ -33,10 +33,10 @@ export async function question(turn: DemoTurn): Promise<SceneEnd> {
     },
   });
   const action = property(answer, "action");
-  if (action === "cancel") return "cancelled";
+  if (signal.aborted) return "cancelled";
   const content = property(answer, "content");
   const colour = property(content, "question_0_custom") ?? property(content, "question_0");
-  await turn.stream(
-    action === "accept" && typeof colour === "string" ? `You like ${colour}.` : "You did not want to say which colour.",
-  );
+  if (action === "accept" && typeof colour === "string") await turn.stream(`You like ${colour}.`);
+  else if (action === "decline") await turn.stream("You did not want to say which colour.");
+  else await turn.stream("The question was closed, so I do not know which colour you like.");
 }
