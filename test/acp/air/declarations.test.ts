@@ -1,6 +1,6 @@
 /** What an agent declares of AIR, what its older versions sent instead, and what of its metadata Ostler leaves alone. */
 import { expect, test } from "vitest";
-import { initializeParams } from "../../../src/acp/negotiate.ts";
+import { initializeParams, readAgentCapabilities } from "../../../src/acp/negotiate.ts";
 import { readAgentAir } from "../../../src/acp/air/capabilities.ts";
 import { readUsage } from "../../../src/acp/normalize.ts";
 import { readQuestionRequest } from "../../../src/acp/question-form.ts";
@@ -79,6 +79,14 @@ test("everything that is declared, and nothing else", () => {
       },
     },
   });
+});
+
+test.each([
+  { subagents: {}, has: true },
+  { subagents: true, has: false },
+  { subagents: null, has: false },
+])("an agent says that it has subagents by an object, and by nothing else: $subagents", ({ subagents, has }) => {
+  expect(readAgentCapabilities({ agentCapabilities: { sessionCapabilities: { subagents } } }).subagents).toBe(has);
 });
 
 test("the kind of a mode stands beside each mode, or beside each value of the mode option; an older place is not read", () => {
