@@ -27,9 +27,12 @@ function readClaude(claude: unknown): string | undefined {
   return tool.length === 1 ? name : "";
 }
 
-/** codex-acp 2.6.0 marks the call and names the server in its input; its kind is `execute`, as that of a command. */
+/**
+ * codex-acp 2.6.0 marks the call and names the server in its input; its kind is `execute`, as that of a command. To an AIR
+ * client claude-agent-acp marks it too (seed document 002, JetBrains shared keys), and there the input is the model's.
+ */
 function readCodex({ _meta: meta, rawInput }: Frame): string | undefined {
-  if (!isObject(meta) || meta["is_mcp_tool_call"] !== true) return undefined;
+  if (!isObject(meta) || meta["is_mcp_tool_call"] !== true || isObject(meta["claudeCode"])) return undefined;
   return (isObject(rawInput) ? str(rawInput["server"]) : undefined) ?? "";
 }
 

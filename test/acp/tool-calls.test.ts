@@ -25,6 +25,29 @@ test.each<{ from: string; frame: object; server: string | undefined }>([
     frame: call({ kind: "other", _meta: { claudeCode: { toolName: "mcp__made__make" } } }),
     server: "made",
   },
+  {
+    from: "seed document 002: to an AIR client claude marks the call as codex does",
+    frame: call({ kind: "other", _meta: { is_mcp_tool_call: true, claudeCode: { toolName: "mcp__made__make" } } }),
+    server: "made",
+  },
+  {
+    from: "the same, whatever its input says",
+    frame: call({
+      rawInput: { server: "other" },
+      _meta: { is_mcp_tool_call: true, claudeCode: { toolName: "mcp__made__make" } },
+    }),
+    server: "made",
+  },
+  {
+    from: "the same, in a name that is not certain",
+    frame: call({ _meta: { is_mcp_tool_call: true, claudeCode: { toolName: "mcp__ma__de__make" } } }),
+    server: "",
+  },
+  {
+    from: "the same, without such a name",
+    frame: call({ rawInput: { server: "made" }, _meta: { is_mcp_tool_call: true, claudeCode: { toolName: "make" } } }),
+    server: "",
+  },
   ...[
     { kiro: { toolName: "make", mcpServerName: "made" }, server: "made" },
     { kiro: { toolName: "make", mcpServer: "made" }, server: "made" },
