@@ -27,9 +27,11 @@ export function readChunkMedia(update: Frame): string | undefined {
   return type !== undefined && MEDIA.has(type) ? type : undefined;
 }
 
+/** Nobody reads more steps, and more commands no person types; each costs its scrubbing. */
+const MAX_LISTED = 1000;
+
 export function readPlan(update: Frame): PlanEntry[] {
-  const entries = Array.isArray(update["entries"]) ? update["entries"].filter(isObject) : [];
-  return entries.map((entry) => {
+  return listIn(update["entries"]).map((entry) => {
     const status = entry["status"];
     return {
       content: str(entry["content"]) ?? "",
@@ -52,11 +54,14 @@ export function readUsageUpdate(update: Frame): TurnEventBody {
 }
 
 export function readCommands(update: Frame): { name: string; description: string }[] {
-  const commands = Array.isArray(update["availableCommands"]) ? update["availableCommands"].filter(isObject) : [];
-  return commands.flatMap((command) => {
+  return listIn(update["availableCommands"]).flatMap((command) => {
     const name = str(command["name"]);
     return name === undefined ? [] : [{ name, description: str(command["description"]) ?? "" }];
   });
+}
+
+function listIn(value: unknown): Frame[] {
+  return Array.isArray(value) ? value.slice(0, MAX_LISTED).filter(isObject) : [];
 }
 
 /** A `notice` update (ACP session notices): title and description in one text. */

@@ -11,6 +11,9 @@ import { readPaths, readToolContent } from "./tool-merge.ts";
 import type { ToolCall, ToolCalls } from "./tool-calls.ts";
 import type { PermissionAnswer, PermissionOption, PermissionRequest } from "./types.ts";
 
+/** Nobody reads more of them before an answer. */
+const MAX_TEXTS = 100;
+
 /** Reads a `session/request_permission`; the evidence comes from the tool-call frames before it, the words from here. */
 export function readPermissionRequest(sessionId: string, params: Frame, tools: ToolCalls): PermissionRequest {
   const inline = isObject(params["toolCall"]) ? params["toolCall"] : {};
@@ -38,7 +41,7 @@ export function readPermissionRequest(sessionId: string, params: Frame, tools: T
 function readTexts({ content: asked }: Frame, call: ToolCall | undefined): Pick<PermissionRequest, "texts"> {
   const content = [...(call?.content ?? []), ...(Array.isArray(asked) ? readToolContent(asked) : [])];
   const texts = new Set(content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
-  return texts.size === 0 ? {} : { texts: [...texts] };
+  return texts.size === 0 ? {} : { texts: [...texts].slice(0, MAX_TEXTS) };
 }
 
 /** The protocol calls the inline copy an update of the call, so it may be newer than what the frames said. */

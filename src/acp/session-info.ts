@@ -194,22 +194,28 @@ const MODE_KINDS: ReadonlyMap<unknown, ModeKind> = new Map(
   (["standard", "plan", "auto_review", "full_access"] as const).map((kind) => [kind, kind]),
 );
 
+/** Several times as many as the largest gateway has models. */
+const MAX_CHOICES = 5000;
+
 function readChoices(list: unknown, keys: readonly string[]): SettingChoice[] {
   if (!Array.isArray(list)) return [];
-  return list.filter(isObject).flatMap((entry) => {
-    const value = keys.map((key) => str(entry[key])).find((id) => id !== undefined);
-    if (value === undefined) return [];
-    const description = str(entry["description"]);
-    const kind = MODE_KINDS.get(readAirField(entry["_meta"], "kind"));
-    return [
-      {
-        value,
-        name: str(entry["name"]) ?? value,
-        ...(description !== undefined && { description }),
-        ...(kind !== undefined && { kind }),
-      },
-    ];
-  });
+  return list
+    .slice(0, MAX_CHOICES)
+    .filter(isObject)
+    .flatMap((entry) => {
+      const value = keys.map((key) => str(entry[key])).find((id) => id !== undefined);
+      if (value === undefined) return [];
+      const description = str(entry["description"]);
+      const kind = MODE_KINDS.get(readAirField(entry["_meta"], "kind"));
+      return [
+        {
+          value,
+          name: str(entry["name"]) ?? value,
+          ...(description !== undefined && { description }),
+          ...(kind !== undefined && { kind }),
+        },
+      ];
+    });
 }
 
 function valuesOf(choices: readonly SettingChoice[]): string[] {

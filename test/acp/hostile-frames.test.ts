@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import type { Profile } from "../../src/errors/failure.ts";
+import { readCommands, readPlan } from "../../src/acp/normalize.ts";
+import { readPermissionRequest } from "../../src/acp/permissions.ts";
+import { readSessionInfo } from "../../src/acp/session-info.ts";
 import { ToolCalls } from "../../src/acp/tool-calls.ts";
 import { cpuMs } from "../cpu-time.ts";
 import type { Action, Json } from "../fixtures/agents/scenario.ts";
@@ -35,6 +38,28 @@ test.each<{ from: string; actions: readonly Action[]; profile?: Profile }>([
 ])("the turn goes on after $from", async ({ actions, profile = "generic" }) => {
   const { outcome } = await drive(turns([...actions, chunk("works"), end()]), { profile });
   expect(outcome).toMatchObject({ kind: "completed", text: "works", warnings: [] });
+});
+
+const many = <Item>(item: Item): Item[] => Array.from({ length: 200_000 }, () => item);
+
+test.each<{ from: string; read: () => readonly unknown[]; atMost: number }>([
+  { from: "steps of a plan", read: () => readPlan({ entries: many({ content: "x" }) }), atMost: 1000 },
+  { from: "commands", read: () => readCommands({ availableCommands: many({ name: "x" }) }), atMost: 1000 },
+  {
+    from: "models",
+    read: () => readSessionInfo({ models: { availableModels: many({ modelId: "x" }) } }).models,
+    atMost: 5000,
+  },
+  {
+    from: "texts beside a permission question",
+    read: () => {
+      const content = many("content").map((type, n) => ({ type, content: { type: "text", text: `${n}` } }));
+      return readPermissionRequest("s1", { toolCall: { toolCallId: "t1", content } }, new ToolCalls()).texts ?? [];
+    },
+    atMost: 100,
+  },
+])("of 200,000 $from as many are read as anybody looks at", ({ read, atMost }) => {
+  expect(read()).toHaveLength(atMost);
 });
 
 test.each([
