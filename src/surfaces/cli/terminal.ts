@@ -159,7 +159,8 @@ export class Terminal {
   endAnswer(): void {
     if (!this.#printed) return;
     this.#eraseStatus();
-    this.#stdout.write("\n");
+    // On one screen a remark may have ended the line already.
+    if (!this.#oneScreen || this.#midLine) this.#stdout.write("\n");
     this.#stdout.flush();
     this.#heldNewlines = 0;
     this.#printed = false;

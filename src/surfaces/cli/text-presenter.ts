@@ -43,7 +43,8 @@ export class TextPresenter implements Presenter {
       if (event.superseded === undefined) this.#answer.text(event.text, event.messageId);
       else this.#answer.supersede(event.messageId ?? "");
     } else {
-      if (event.type === "tool" && !event.late) this.#answer.boundary();
+      if (event.late) this.#endAnswer();
+      else if (event.type === "tool") this.#answer.boundary();
       for (const { text, tone } of this.#remarks.of(event)) this.#terminal.say(text, tone);
     }
     this.#terminal.follow(event);
@@ -65,10 +66,9 @@ export class TextPresenter implements Presenter {
 
   end({ outcome, words, deniedByPolicy }: RunEnd): void {
     this.#terminal.stopStatus();
-    this.#answer.finish();
     // The text is not kept; what is there nevertheless are words of the adapter, all there was for an answer.
     if (this.#tail === "") this.#terminal.print(outcome.text);
-    this.#terminal.endAnswer();
+    this.#endAnswer();
     for (const { text, tone } of this.#remarks.rest()) this.#terminal.say(text, tone);
     for (const warning of outcome.warnings) {
       for (const { text, tone } of this.#remarks.warning(warning)) this.#terminal.say(text, tone);
@@ -83,6 +83,11 @@ export class TextPresenter implements Presenter {
     }
     if (outcome.changes !== undefined) this.#terminal.say(renderChangeReport(outcome.changes).join("\n"));
     if (deniedByPolicy) this.#terminal.say(denialSummary(outcome.denied.length), "warning");
+  }
+
+  #endAnswer(): void {
+    this.#answer.finish();
+    this.#terminal.endAnswer();
   }
 }
 

@@ -229,6 +229,17 @@ describe("with --wait-tasks", () => {
     ]);
   });
 
+  test("text: the line of the answer is over before anything after the turn is told", async () => {
+    let answer = "";
+    let before: string | undefined;
+    await run(["ask", "--wait-tasks", "hello"], {
+      scenario: { on: { "session/prompt": [goesOn], [STOP]: [stops()] } },
+      onStdout: (text) => void (answer = text),
+      onStderr: (text) => void (text.includes("After the end") && (before ??= answer)),
+    });
+    expect(before).toBe("Started.\n");
+  });
+
   test("ndjson: late events before the result; the answer is that of the turn", async () => {
     const ran = await run(["ask", "--wait-tasks", "--json", "hello"], {
       scenario: { on: { "session/prompt": [goesOn] } },

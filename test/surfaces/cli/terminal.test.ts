@@ -55,6 +55,16 @@ test("a remark in the middle of an answer line starts a line of its own", async 
   expect(stdout.text).toBe("Let me look. Done\n");
 });
 
+test("an answer that a remark ended already is followed by no empty line", async () => {
+  const { terminal, shown } = screen();
+  terminal.print("It is done");
+  terminal.say("✓ ls");
+  terminal.endAnswer();
+  terminal.say("end");
+  await terminal.finish();
+  expect(shown()).toBe("It is done\n✓ ls\nend\n");
+});
+
 test("on two screens nothing is added", async () => {
   const { terminal, stdout, stderr } = screen({ stdoutIsTerminal: false });
   terminal.print("half");
