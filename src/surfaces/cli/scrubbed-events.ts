@@ -16,6 +16,8 @@ const MAX_REMEMBERED_TOOLS = 1000;
 
 /** Every kind that the protocol knows. */
 const PLAIN_WORD = /^[a-z_]{1,40}$/;
+/** Too plain for a secret. */
+const PLAIN_NAME = /^[A-Za-z_]{0,40}$/;
 
 export class ScrubbedEvents {
   readonly #titles = new Map<string, { readonly raw: string; readonly clean: string }>();
@@ -30,9 +32,14 @@ export class ScrubbedEvents {
           commandTitle === undefined
             ? {}
             : { commandTitle: this.#titleOf(`${event.toolCallId} purpose`, commandTitle) };
-        const isClean = title === event.title && kind === event.kind && commandTitle === undefined;
-        return isClean ? event : { ...event, title, kind, ...purpose };
+        const names = scrubNames(event);
+        const isClean =
+          title === event.title && kind === event.kind && commandTitle === undefined && names === undefined;
+        return isClean ? event : { ...event, title, kind, ...purpose, ...names };
       }
+      case "usage":
+        if (event.cost === undefined) return event;
+        return { ...event, cost: { ...event.cost, currency: nameOf(event.cost.currency) } };
       case "permission": {
         const { request, answer } = event;
         const { title, description, texts, options } = request;
@@ -118,6 +125,29 @@ export class ScrubbedEvents {
     if (this.#titles.size > MAX_REMEMBERED_TOOLS) this.#titles.delete(this.#titles.keys().next().value!);
     return clean;
   }
+}
+
+type ToolEvent = TurnEvent & { readonly type: "tool" };
+
+/** The names that an agent gives a call besides its title; undefined when they are plain. */
+function scrubNames({
+  name,
+  mcpServer,
+  notRun,
+  skill,
+}: ToolEvent): Pick<ToolEvent, "name" | "mcpServer" | "notRun" | "skill"> | undefined {
+  const isPlain = [name, mcpServer, notRun, skill?.name].every((word) => word === undefined || PLAIN_NAME.test(word));
+  if (isPlain) return undefined;
+  return {
+    ...(name !== undefined && { name: nameOf(name) }),
+    ...(mcpServer !== undefined && { mcpServer: nameOf(mcpServer) }),
+    ...(notRun !== undefined && { notRun: nameOf(notRun) }),
+    ...(skill !== undefined && { skill: { ...skill, name: nameOf(skill.name) } }),
+  };
+}
+
+function nameOf(name: string): string {
+  return PLAIN_NAME.test(name) ? name : line(name);
 }
 
 /** Whole, because a person decides on it. */

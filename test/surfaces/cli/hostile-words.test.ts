@@ -58,6 +58,26 @@ test.each(["text", "json", "ndjson", "quiet"])(
   },
 );
 
+test("ndjson: the names that an agent gives besides titles are scrubbed too", async () => {
+  const meta = {
+    claudeCode: { toolName: HOSTILE, nonExecutionKind: HOSTILE },
+    jetbrains: { air: { version: 1, skill: { name: HOSTILE } } },
+  };
+  const scenario = turns([
+    tool("t1", { title: "Load", kind: "other", _meta: meta }),
+    update({ sessionUpdate: "usage_update", used: 1, size: 2, cost: { amount: 1, currency: HOSTILE } }),
+    chunk("works"),
+    end(),
+  ]);
+  const { stdout } = await run(["ask", "--json", "hello"], { scenario });
+  const scrubbed = "red [redacted] ~/x second line";
+  expect(linesOf(stdout).slice(1, 3)).toMatchObject([
+    { type: "tool", name: scrubbed, notRun: scrubbed, skill: { name: scrubbed } },
+    { type: "usage", cost: { currency: scrubbed } },
+  ]);
+  expect(stdout).not.toContain(SECRET);
+});
+
 test("ndjson: the answer and what tools took and gave keep every letter", async () => {
   const letters = "\u0000\u001B[31m\u009B\u202E\u2028 sk-ant-api03-aB3dE6gH9aB3dE6gH9";
   const scenario = turns([tool("t1", { rawInput: { text: letters }, rawOutput: letters }), chunk(letters), end()]);
