@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadSession, readSessionFolder, saveSession } from "../../src/backends/demo/session-files.ts";
+import { listSessions, loadSession, readSessionFolder, saveSession } from "../../src/backends/demo/session-files.ts";
 import { createSession } from "../../src/backends/demo/session.ts";
 
 let folder: string;
@@ -47,6 +47,20 @@ test("a file that is damaged is no session", () => {
   const { id } = createSession("/work");
   writeFileSync(join(folder, `${id}.json`), '{"cwd":"/w');
   expect(loadSession(folder, id)).toBeUndefined();
+});
+
+test("the sessions of earlier processes are listed, the last used first; what is damaged is not", () => {
+  const [first, second] = [createSession("/work"), createSession("/work")];
+  saveSession(folder, first);
+  saveSession(folder, second);
+  utimesSync(join(folder, `${first.id}.json`), 1, 1);
+  writeFileSync(join(folder, `${createSession("/work").id}.json`), '{"cwd":"/w');
+  writeFileSync(join(folder, "notes.json"), "{}");
+  expect(listSessions(folder).map(({ id, updatedAt }) => [id, updatedAt.getTime() === 1000])).toEqual([
+    [second.id, false],
+    [first.id, true],
+  ]);
+  expect(listSessions(join(folder, "none"))).toEqual([]);
 });
 
 test("the folder stays small", () => {

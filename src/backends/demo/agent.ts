@@ -11,7 +11,7 @@ import { serveExtensions } from "./extensions.ts";
 import { publishGoal } from "./goals.ts";
 import type { DemoSession } from "./session.ts";
 import { configOptions, createSession, describeSession, MODELS, MODES } from "./session.ts";
-import { loadSession, readSessionFolder, saveSession } from "./session-files.ts";
+import { listSessions, loadSession, readSessionFolder, saveSession } from "./session-files.ts";
 import { DemoTurn } from "./turn.ts";
 
 const sessions = new Map<string, DemoSession>();
@@ -59,7 +59,7 @@ const demo = agent({ name: "ostler-demo" })
     return describeSession(session, features);
   })
   .onRequest("session/list", ({ params }) => ({
-    sessions: [...sessions.values()]
+    sessions: [...sessions.values(), ...keptElsewhere()]
       .filter(({ cwd }) => params.cwd == null || params.cwd === cwd)
       .map(({ id, cwd, history, updatedAt }) => ({
         sessionId: id,
@@ -149,6 +149,10 @@ function sessionOf({ sessionId }: { readonly sessionId: string }): DemoSession {
   if (session === undefined) throw RequestError.sessionNotFound(sessionId);
   sessions.set(sessionId, session);
   return session;
+}
+
+function keptElsewhere(): readonly DemoSession[] {
+  return folder === undefined ? [] : listSessions(folder).filter(({ id }) => !sessions.has(id));
 }
 
 /** After the answer to the request at hand: a client cannot place an update of a session whose id it does not know yet. */

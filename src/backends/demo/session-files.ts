@@ -37,10 +37,23 @@ export function loadSession(folder: string, id: string): DemoSession | undefined
   try {
     const file = join(folder, `${id}.json`);
     const { cwd, history, goal = null, modeId, modelId }: DemoSession = JSON.parse(readFileSync(file, "utf8"));
-    return { ...createSession(cwd), id, history: [...history], goal, modeId, modelId };
+    return { ...createSession(cwd), id, history: [...history], goal, modeId, modelId, updatedAt: statSync(file).mtime };
   } catch {
     return undefined;
   }
+}
+
+/** The sessions of all processes, the last used first. */
+export function listSessions(folder: string): DemoSession[] {
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // Nothing was kept yet.
+  }
+  return names
+    .flatMap((name) => loadSession(folder, name.replace(/\.json$/, "")) ?? [])
+    .toSorted((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 
 function dropOldest(folder: string): void {
