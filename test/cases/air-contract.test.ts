@@ -280,7 +280,9 @@ function source(folder: string, file: string): string {
 }
 
 function readRows(markdown: string): Row[] {
-  return markdown.split(/^## /m).flatMap((part) => {
+  // What stands before the first section is the introduction.
+  const [, ...parts] = markdown.split(/^## /m);
+  return parts.flatMap((part) => {
     const [section = "", ...lines] = part.split("\n");
     const table = lines.filter((line) => line.startsWith("|")).slice(2);
     return table.map((line): Row => {

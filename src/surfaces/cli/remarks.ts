@@ -3,11 +3,11 @@ import { cleanLine } from "../../errors/redact.ts";
 import { sentenceFor } from "../../errors/wording.ts";
 import type { Failure } from "../../errors/failure.ts";
 import type { PlanEntry, TurnEvent } from "../../acp/events.ts";
-import { goalSentence } from "../shared/goal-sentence.ts";
 import { summarizeDiff } from "./diff-lines.ts";
 import { PlanRemarks } from "./plan-remarks.ts";
-import { TaskRemarks } from "./task-remarks.ts";
+import { goalSentence } from "../shared/goal-sentence.ts";
 import { CompactionRemarks } from "./compaction-remarks.ts";
+import { TaskRemarks } from "./task-remarks.ts";
 import { SettingRemarks } from "./setting-remarks.ts";
 import type { Tone } from "./terminal.ts";
 
@@ -66,7 +66,10 @@ export class Remarks {
       case "plan":
         return "entries" in event ? this.#planSteps(event.entries) : [];
       case "permission":
-        return event.answer?.denied ? [denial(event.request.title, event.answer.reason)] : [];
+        if (event.answer?.denied) return [denial(event.request.title, event.answer.reason)];
+        return event.answer?.action === "cancel" ? unanswered(event.request.title, event.answer.reason) : [];
+      case "question":
+        return event.answer?.action === "cancel" ? unanswered(event.request.message, event.answer.reason) : [];
       case "warning":
         return this.warning(event.failure);
       case "retry":
@@ -92,7 +95,6 @@ export class Remarks {
       case "failure":
       case "usage":
       case "commands":
-      case "question":
       case "changes":
         return [];
     }
@@ -126,7 +128,7 @@ export class Remarks {
   }
 
   #tool(event: TurnEvent & { readonly type: "tool" }): readonly Remark[] {
-    const { toolCallId, title, kind, status, exitCode, commandTitle } = event;
+    const { toolCallId, title, kind, status, commandTitle } = event;
     const known = this.#tools.get(toolCallId);
     const state = status === "pending" ? "in_progress" : status;
     const isSame = known?.state === state && known.title === title;
@@ -140,7 +142,7 @@ export class Remarks {
     if (this.#tools.size > MAX_REMEMBERED_TOOLS) this.#tools.delete(this.#tools.keys().next().value!);
     // What a command is for becomes known after the command (recording claude-agent-acp 0.101.0 bash-exit3).
     const purpose = isNewPurpose ? [`  ${cleanLine(commandTitle, MAX_TITLE_CHARS)}`] : [];
-    const lines = isSame ? purpose : [toolLine(shown, status, exitCode), ...purpose];
+    const lines = isSame ? purpose : [toolLine(shown, event), ...purpose];
     return lines.map((text) => ({ text, tone: "dim" }));
   }
 
@@ -157,18 +159,15 @@ export class Remarks {
   }
 }
 
-function toolLine(
-  title: string,
-  status: "pending" | "in_progress" | "completed" | "failed",
-  exitCode: number | undefined,
-): string {
+function toolLine(title: string, { status, exitCode, isBackgrounded }: TurnEvent & { readonly type: "tool" }): string {
   const exit = exitCode === undefined || exitCode === 0 ? "" : ` (exit ${exitCode})`;
   switch (status) {
     case "pending":
     case "in_progress":
       return `▸ ${title}`;
     case "completed":
-      return `✓ ${title}${exit}`;
+      // Only the start of the command has ended (seed document 002, Async tasks).
+      return isBackgrounded === true ? `▸ ${title} (goes on in the background)` : `✓ ${title}${exit}`;
     case "failed":
       return `✗ ${title}${exit}`;
   }
@@ -177,6 +176,13 @@ function toolLine(
 function denial(title: string, reason: string | undefined): Remark {
   const why = reason === undefined ? "" : ` (${cleanLine(reason, MAX_TITLE_CHARS)})`;
   return { text: `Denied: ${cleanLine(title, MAX_TITLE_CHARS)}${why}`, tone: "warning" };
+}
+
+/** Nobody decided, and the agent or Ostler says why. */
+function unanswered(question: string, reason: string | undefined): readonly Remark[] {
+  if (reason === undefined) return [];
+  const text = `Not answered: ${cleanLine(question, MAX_TITLE_CHARS)} (${cleanLine(reason, MAX_TITLE_CHARS)})`;
+  return [{ text, tone: "warning" }];
 }
 
 function retryLine({ by, attempt, of, delayMs, reason }: TurnEvent & { readonly type: "retry" }): string {

@@ -31,14 +31,18 @@ function entryLines(entry: TranscriptEntry): string[] {
       const id = entry.messageId === undefined ? "" : ` [${line(entry.messageId)}]`;
       return said(`agent${id}`, entry.text);
     }
-    case "tool":
-      return [`  ${TOOL_SIGN[entry.status]} ${line(entry.title) || line(entry.kind)}`];
+    case "tool": {
+      const title = line(entry.title) || line(entry.kind);
+      // Only the start of the command has ended (seed document 002, Async tasks).
+      if (entry.isBackgrounded === true && entry.status === "completed") return [`  ▸ ${title} (in the background)`];
+      return [`  ${TOOL_SIGN[entry.status]} ${title}`];
+    }
     case "failure":
       return [`  ! ${line(entry.failure.title)}`];
     case "notice":
       return [`  · ${line(entry.text)}`];
     case "compaction":
-      return ["  · The history was compacted here"];
+      return entry.compaction.state === "completed" ? ["  · The history was compacted here"] : [];
     default:
       return [];
   }

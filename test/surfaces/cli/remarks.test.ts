@@ -6,7 +6,7 @@ import { Remarks } from "../../../src/surfaces/cli/remarks.ts";
 
 const tool = (
   status: "pending" | "in_progress" | "completed" | "failed",
-  more: { title?: string; exitCode?: number; commandTitle?: string } = {},
+  more: { title?: string; exitCode?: number; commandTitle?: string; isBackgrounded?: true } = {},
 ): TurnEvent => ({
   type: "tool",
   toolCallId: "t1",
@@ -77,6 +77,11 @@ test.each<{ from: string; events: readonly TurnEvent[]; lines: readonly string[]
     from: "a tool that runs and ends",
     events: [tool("pending"), tool("in_progress"), tool("completed")],
     lines: ["▸ npm test", "✓ npm test"],
+  },
+  {
+    from: "a command that goes on in the background is not said to be done",
+    events: [tool("in_progress"), tool("completed", { exitCode: 0, isBackgrounded: true })],
+    lines: ["▸ npm test", "▸ npm test (goes on in the background)"],
   },
   {
     from: "a tool whose title becomes known",
