@@ -31,6 +31,7 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
     describe: "Show the sessions that ostler ask -s can go on in, fork one, or forget one",
     examples: [
       ["ostler sessions", "All of them, the last used first"],
+      ["ostler sessions list --agent -b claude", "What the agent itself keeps for this folder"],
       ["ostler sessions show login", "Where it works, with which agent, and how its last turn ended"],
       ["ostler sessions fork login --as try", "A second session with the same history; the first stays as it is"],
       ["ostler sessions close login", "Forget it; what the agent itself keeps stays"],
