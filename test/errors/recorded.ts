@@ -294,6 +294,12 @@ export const RECORDS: readonly RecordRow[] = [
     { kind: "context_overflow", retry: "never", needs: "new_session" },
   ),
   record(
+    "claude-agent-acp 0.101.0 declared-compact-auto-fail",
+    ["service", "retry"],
+    "Prompt is too long · automatic compaction failed: API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:8080).",
+    { kind: "context_overflow", retry: "never", needs: "new_session" },
+  ),
+  record(
     "claude-agent-acp 0.101.0 http-403-verification",
     ["service", "retry"],
     "API Error: Your organization must complete verification.",
@@ -934,6 +940,15 @@ export const RPC_ERRORS: readonly RpcRow[] = [
       message:
         "Internal error: Prompt is too long · the request is ~250000 tokens (limit 200000) but this conversation is only ~2604 tokens — the rest is system prompt, tool definitions, and attachment content. A single-exchange conversation cannot be compacted; reduce attached files/tools or start with less context.",
       data: { errorKind: "invalid_request" },
+    },
+    { kind: "context_overflow", retry: "never", needs: "new_session" },
+  ),
+  rpc(
+    "claude-agent-acp 0.101.0 declared-compact-auto-fail",
+    {
+      code: -32603,
+      message:
+        "Internal error: Prompt is too long · automatic compaction failed: API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:8080).",
     },
     { kind: "context_overflow", retry: "never", needs: "new_session" },
   ),
