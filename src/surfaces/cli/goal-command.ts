@@ -21,7 +21,9 @@ import { ownerSocketOf } from "./session-owner.ts";
 import { unknownAction } from "./unknown-action.ts";
 
 const ACTIONS: readonly string[] = [...GOAL_ACTIONS, "show"];
-const USAGE = `write: ostler goal set -s NAME "what is to be reached", or ostler goal pause|resume|clear|show -s NAME`;
+const SET_USAGE = 'ostler goal set -s NAME "what is to be reached"';
+const NOTHING = { to: "work toward", what: "objective", usage: SET_USAGE };
+const USAGE = `write: ${SET_USAGE}, or ostler goal pause|resume|clear|show -s NAME`;
 
 /** Throws UsageError; everything else is an outcome as that of a turn, told in the format that was asked for. */
 export async function goal(argv: readonly string[], io: Io): Promise<number> {
@@ -57,9 +59,9 @@ async function readRequest(
       return { action };
     default: {
       if (from.file === undefined && from.words.join(" ").trim() === "")
-        throw new UsageError('A goal needs an objective: ostler goal set -s NAME "what is to be reached"');
+        throw new UsageError(`A goal needs an objective: ${SET_USAGE}`);
       using interrupt = new Interrupt(io);
-      return { action: "set", objective: await readPrompt(from, io, interrupt.signal) };
+      return { action: "set", objective: await readPrompt(from, io, interrupt.signal, NOTHING) };
     }
   }
 }

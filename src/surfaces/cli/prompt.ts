@@ -9,6 +9,13 @@ import { fileProblem } from "./file-problem.ts";
 /** More is no prompt but a file that should be attached or left for the agent to read. */
 const MAX_PROMPT_BYTES = 10 * 1024 * 1024;
 
+/** How a call without words is told: what it would do with them, what they are, and how it is written. */
+export interface NothingWords {
+  readonly to: string;
+  readonly what: string;
+  readonly usage: string;
+}
+
 /**
  * Words and text joined by a blank line; without words and `-f`, all of stdin unless it is a terminal.
  * @throws UsageError when there is nothing to ask, or it is not text.
@@ -17,6 +24,7 @@ export async function readPrompt(
   { words, file }: { readonly words: readonly string[]; readonly file: string | undefined },
   { stdin, cwd }: Pick<Io, "stdin" | "cwd">,
   signal: AbortSignal,
+  nothing: NothingWords = { to: "ask", what: "prompt", usage: 'ostler ask "your question"' },
 ): Promise<string> {
   const question = words.join(" ").trim();
   const text = readsStdin({ words, file }, stdin)
@@ -25,7 +33,7 @@ export async function readPrompt(
       ? ""
       : decode(await readPromptFile(resolve(cwd, file), file, signal), file);
   const prompt = [question, withoutLastLineEnds(text)].filter((part) => part.trim() !== "").join("\n\n");
-  if (prompt === "") throw new UsageError(nothingToAsk(file, stdin));
+  if (prompt === "") throw new UsageError(nothingGiven(nothing, { file, stdin }));
   return prompt;
 }
 
@@ -97,8 +105,11 @@ function tooLong(from: string): UsageError {
   return new UsageError(`The text from ${from} is longer than ${MAX_PROMPT_BYTES / 1024 / 1024} MiB`);
 }
 
-function nothingToAsk(file: string | undefined, stdin: Input): string {
-  if (file !== undefined && file !== "-") return `Nothing to ask: ${file} is empty`;
+function nothingGiven(
+  { to, what, usage }: NothingWords,
+  { file, stdin }: { readonly file: string | undefined; readonly stdin: Pick<Input, "kind"> },
+): string {
+  if (file !== undefined && file !== "-") return `Nothing to ${to}: ${file} is empty`;
   const where = stdin.kind === "terminal" ? "" : " and stdin is empty";
-  return `Nothing to ask: no prompt is given${where}; write: ostler ask "your question"`;
+  return `Nothing to ${to}: no ${what} is given${where}; write: ${usage}`;
 }

@@ -14,7 +14,7 @@ import type { Io } from "./io.ts";
 import { STEER_OPTIONS } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";
-import { readPrompt, readsStdin } from "./prompt.ts";
+import { readPrompt } from "./prompt.ts";
 import { answered, ownerSocketOf } from "./session-owner.ts";
 
 /** An agent puts the words where its model finds them; it does not wait for the model. */
@@ -30,11 +30,9 @@ export async function steer(argv: readonly string[], io: Io): Promise<number> {
   const { words, options } = parseArguments(argv, STEER_OPTIONS);
   const { session: name, file, json } = options;
   if (name === undefined) throw new UsageError(`Say which session is meant: ${USAGE}`);
-  if (file === undefined && words.length === 0 && !readsStdin({ words, file }, io.stdin))
-    throw new UsageError(`Nothing to say: ${USAGE}`);
   using interrupt = new Interrupt(io);
   try {
-    const text = await readPrompt({ words, file }, io, interrupt.signal);
+    const text = await readPrompt({ words, file }, io, interrupt.signal, { to: "say", what: "text", usage: USAGE });
     if (!fitsOwnerLine(text))
       throw new UsageError("The text is too long to steer with; put it into a file and name that");
     using store = openStore(ostlerPaths(io.env));

@@ -202,6 +202,16 @@ describe("what is not said right", () => {
     { argv: ["goal", "set", "-s", "x"], exitCode: 2, says: "A goal needs an objective" },
     { argv: ["goal", "set", "-s", "x", "  "], exitCode: 2, says: "A goal needs an objective" },
     { argv: ["goal", "show", "-s", "x"], exitCode: 4, says: 'There is no session called "x"' },
+    {
+      argv: ["goal", "set", "-s", "x", "-f", "-"],
+      exitCode: 2,
+      says: "Nothing to work toward: no objective is given and stdin is empty; write: ostler goal set -s NAME",
+    },
+    {
+      argv: ["steer", "-s", "x", " "],
+      exitCode: 2,
+      says: "Nothing to say: no text is given and stdin is empty; write: ostler steer -s NAME",
+    },
     { argv: ["steer", "go"], exitCode: 2, says: "Say which session is meant" },
     { argv: ["steer", "-s", "x", "go"], exitCode: 4, says: 'There is no session called "x"' },
   ])("$argv", async ({ argv, exitCode, says }) => {
