@@ -38,7 +38,9 @@ export async function goalHere(
       void presenter.event({ type: "goal", goal: session.goal });
     return goalOutcome({ ...done(), text: goalSentence(session.goal) });
   }
-  using shown = new ShownWork(session, presenter);
+  // What becomes of a goal that is only paused or cleared is the answer, and not said twice.
+  const isAnswer = run.request.format === "text" && (request.action === "pause" || request.action === "clear");
+  using shown = new ShownWork(session, presenter, { hidesGoal: isAnswer });
   let late: string | undefined;
   try {
     await session.setGoal(request, { signal, timeouts });
@@ -97,10 +99,12 @@ class ShownWork implements Disposable {
   died: Failure | undefined;
   readonly #session: Session;
   readonly #presenter: Presenter;
+  readonly #hidesGoal: boolean;
   readonly #unsubscribe: () => void;
   #isWorking = false;
 
-  constructor(session: Session, presenter: Presenter) {
+  constructor(session: Session, presenter: Presenter, { hidesGoal }: { readonly hidesGoal: boolean }) {
+    this.#hidesGoal = hidesGoal;
     this.#session = session;
     this.#presenter = presenter;
     this.#unsubscribe = session.subscribe((event) => this.#show(event));
@@ -136,7 +140,7 @@ class ShownWork implements Disposable {
   }
 
   #show({ turnId, event }: SessionEvent): void {
-    if (event.type === "user") return;
+    if (event.type === "user" || (event.type === "goal" && this.#hidesGoal)) return;
     if (event.type !== "turn") {
       void this.#presenter.event({ ...event, ...(turnId === null && { outsidePrompt: true }) });
       return;

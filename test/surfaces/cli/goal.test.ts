@@ -156,6 +156,7 @@ describe("a goal of a session that nobody runs", () => {
     const folder = await kept({ ...scenario, on: { ...scenario.on, "session/load": [[goal(ACTIVE), reply({})]] } });
     const ran = await run(["goal", action, "-s", "ship"], { folder });
     expect(ran).toMatchObject({ exitCode: 0, stdout: `${says}\n` });
+    expect(ran.stderr).not.toContain("◎");
     expect(requestsOf(ran, "_session/goal")).toEqual([{ sessionId: "s1", action }]);
   });
 
