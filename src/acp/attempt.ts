@@ -51,6 +51,7 @@ export class Attempt {
   #codexError: unknown;
   #refusal: AttemptFacts["refusal"];
   #cancelledPermission = false;
+  #unreadable: string | undefined;
   readonly #compactions: CompactionWatch;
   #ended = false;
 
@@ -165,6 +166,7 @@ export class Attempt {
       output: this.answer.visible || this.#toolStarted || this.#structured || this.#compactions.isDone,
       toolStarted: this.#toolStarted || this.#toolPossible,
       raisedError: latch.raisedError,
+      unreadable: this.#unreadable,
       adapterWords: !this.adapterWords.isEmpty,
       systemError: this.#systemError && { ...this.#systemError, text: this.#systemError.words.text },
       refusal: this.#refusal,
@@ -177,6 +179,7 @@ export class Attempt {
 
   /** Takes in a record of either carrier; warnings and background errors are kept as warnings of the turn. */
   record(reading: SessionFailureReading, carrier: "terminal" | "async"): void {
+    if (reading.kind === "unusable" && carrier === "async") this.#unreadable ??= reading.why;
     if (reading.kind !== "ok") return;
     const { record } = reading;
     const { latch, context } = this.#options;

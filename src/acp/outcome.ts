@@ -42,6 +42,8 @@ export interface AttemptFacts {
   readonly toolStarted: boolean;
   /** The active error record raised in this turn. */
   readonly raisedError: TypedSessionFailure | undefined;
+  /** Why a record that came beside the turn could not be read. */
+  readonly unreadable?: string | undefined;
   /** The adapter itself said something. */
   readonly adapterWords: boolean;
   /** codex `threadStatus: systemError`, with the plain client's sentence and the structured error that refine it. */
@@ -100,8 +102,8 @@ export function decideOutcome(ending: Ending, facts: AttemptFacts): Decision {
 
 function decideResult(stopReason: string | undefined, terminal: SessionFailureReading, facts: AttemptFacts): Decision {
   const record = terminal.kind === "ok" && terminal.record.severity === "error" ? terminal.record : undefined;
-  const warnings =
-    terminal.kind === "unusable" ? [ownWarning(facts, `record-unreadable: ${terminal.why}`, UNREADABLE)] : [];
+  const unreadable = terminal.kind === "unusable" ? terminal.why : facts.unreadable;
+  const warnings = unreadable === undefined ? [] : [ownWarning(facts, `record-unreadable: ${unreadable}`, UNREADABLE)];
   // A record beside a cancel or a refusal is shown, never thrown.
   const beside = record === undefined ? warnings : [asWarning(fromRecord(record, facts))];
   if (stopReason === "cancelled") return { kind: "cancelled", by: "harness", warnings: beside };
@@ -136,7 +138,7 @@ function decideResult(stopReason: string | undefined, terminal: SessionFailureRe
   return {
     kind: "empty",
     failure: null,
-    unreadable: false,
+    unreadable: unreadable !== undefined,
     ...(facts.toolStarted && { toolStarted: true }),
     warnings,
   };

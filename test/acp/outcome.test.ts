@@ -203,6 +203,25 @@ const ROWS: readonly Row[] = [
     facts: { output: true },
     decided: { kind: "truncated", failure: { kind: "output_limit", retry: "never" } },
   },
+  // An unreadable record beside the turn is no silent success either.
+  {
+    from: "an unreadable record in the turn, no output",
+    ending: result("end_turn"),
+    facts: { unreadable: "version 2 is newer than 1" },
+    decided: { kind: "empty", unreadable: true, warnings: [{ rule: "record-unreadable: version 2 is newer than 1" }] },
+  },
+  {
+    from: "an unreadable record in the turn, output",
+    ending: result("end_turn"),
+    facts: { unreadable: "version 2 is newer than 1", output: true },
+    decided: { kind: "completed", warnings: [{ rule: "record-unreadable: version 2 is newer than 1" }] },
+  },
+  {
+    from: "an unreadable record in the turn and a readable error, no output",
+    ending: result("end_turn"),
+    facts: { unreadable: "version 2 is newer than 1", raisedError: recorded() },
+    decided: { kind: "failed", failure: { kind: "service_error", id: "r1" } },
+  },
   {
     from: "a record that cannot be read, and nothing",
     ending: result("end_turn", UNUSABLE),

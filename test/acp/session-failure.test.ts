@@ -110,10 +110,22 @@ const TURNS: readonly TurnRow[] = [
     warnings: [UNREADABLE],
   },
   {
-    from: "30, async version 2, no output: nothing that could be read",
+    from: "30, async version 2, no output: as little to be passed over",
     turn: [update({ sessionUpdate: "session_info_update", _meta: air(R, 2) }), end()],
     outcome: "empty",
-    warnings: [],
+    warnings: [UNREADABLE],
+  },
+  {
+    from: "30, async version 2 twice, with output: said once",
+    turn: [
+      update({ sessionUpdate: "session_info_update", _meta: air(R, 2) }),
+      update({ sessionUpdate: "session_info_update", _meta: air(R, 2) }),
+      chunk("text"),
+      end(),
+    ],
+    outcome: "completed",
+    text: "text",
+    warnings: [UNREADABLE],
   },
   {
     from: "31: stop reason cancelled and R",
