@@ -15,6 +15,8 @@ const dist = `${root}dist`;
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 await Promise.all([buildLibrary(), buildCommand(), buildDemoAgent()]);
+// What the compiler wrote may not be what was meant: a library that cannot be loaded is not built.
+await import(`${dist}/index.js`);
 writeFileSync(`${dist}/config.schema.json`, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 
 async function buildLibrary(): Promise<void> {

@@ -11,7 +11,8 @@ const CHUNK = 32;
 
 /** An immutable list of entries, oldest first. */
 export class EntryList implements Iterable<TranscriptEntry> {
-  static readonly empty = new EntryList([], [], 0, 0);
+  // By `this`: of its own name here tsc 7.0 makes an alias that is set too late.
+  static readonly empty: EntryList = new this([], [], 0, 0);
   readonly length: number;
   readonly #chunks: readonly Chunk[];
   /** The newest chunk: what most events change. */
