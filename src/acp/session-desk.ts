@@ -11,14 +11,14 @@ import { QuestionDesk } from "./question-desk.ts";
 import type { AcpSession } from "./session.ts";
 
 export class SessionDesk {
-  readonly #session: Pick<AcpSession, "attempt" | "link">;
+  readonly #session: Pick<AcpSession, "attempt" | "feed" | "link">;
   readonly #desk: QuestionDesk;
   /** Titles of what was denied in the turn that runs, over all its attempts. */
   #denied: string[] = [];
   /** What was asked and refused while the session was opened: the first turn tells it. */
   #early: readonly AnsweredQuestion[] = [];
 
-  constructor(session: Pick<AcpSession, "attempt" | "link">) {
+  constructor(session: Pick<AcpSession, "attempt" | "feed" | "link">) {
     this.#session = session;
     const { connection, permissionMs } = session.link;
     this.#desk = new QuestionDesk({ connection, permissionMs, onAnswer: (answered) => this.answered(answered) });
@@ -74,11 +74,14 @@ export class SessionDesk {
 
   /** What went back to a question of this session, for the log and the turn. */
   answered(answered: AnsweredQuestion): void {
-    const { attempt, link } = this.#session;
+    const { attempt, feed, link } = this.#session;
     if (answered.type === "permission") logPermission(link.log, answered.request, answered.answer);
     else logQuestion(link.log, answered.request, answered.answer);
-    // The turn is over: whatever was asked later is none of its denials.
-    if (attempt === undefined || attempt.ended) return;
+    // The turn is over: whatever was asked later is none of its denials, but is no secret.
+    if (attempt === undefined || attempt.ended) {
+      feed.toldLate(answered);
+      return;
+    }
     this.#note(answered);
     attempt.answered(answered);
   }

@@ -91,6 +91,14 @@ export class SessionFeed {
     this.#tell({ turnId: null, event });
   }
 
+  /** What was answered, or became known, after the last turn. */
+  toldLate(event: TurnEventBody): void {
+    const turnId = this.#lastTurnId;
+    const told: SessionEvent = turnId === null ? { turnId, event } : { turnId, late: true, event };
+    if (this.#behind === undefined) this.#tell(told);
+    else this.#behind.push(told);
+  }
+
   /** A person's further words, for the turn that runs or for work that no prompt of ours started. */
   steered(blocks: readonly PromptBlock[], isInTurn: boolean): void {
     this.#tell({ turnId: isInTurn ? this.#lastTurnId : null, event: { type: "user", text: textOf(blocks) } });

@@ -50,7 +50,9 @@ export async function settleTasks(
   if (end === "timeout" || end === "stopped") run.cutWait = end;
   const advises = end === undefined && turn.outcome.kind !== "cancelled";
   const when = end === "timeout" ? "when the time was up" : "with this command";
-  const cut = [...late.lostTasks(session), ...(await stopTasks(session, when, advises ? HINT : ""))];
+  const lost = late.lostTasks(session);
+  if (end === "done" && lost.length > 0) run.cutWait = "lost";
+  const cut = [...lost, ...(await stopTasks(session, when, advises ? HINT : ""))];
   late[Symbol.dispose]();
   return withWarnings(run, turn, cut);
 }

@@ -39,7 +39,7 @@ export interface Run {
   /** Permission requests that a person denied: no policy did, and nobody was absent. */
   personSaidNo: number;
   /** A wait for background work did not come to its end. */
-  cutWait?: "timeout" | "stopped";
+  cutWait?: "timeout" | "stopped" | "lost";
   /** What the closing card may use, as far as it is known. */
   words: CardWords;
   /** The agent that runs, for the login that it may lack. */

@@ -117,6 +117,7 @@ function exitCodeOf(outcome: TurnOutcome, { request, interrupt, personSaidNo, cu
     ...(outcome.kind === "failed" && { failureKind: outcome.failure.kind }),
     ...(signal !== undefined && { signal }),
     waitTimedOut: cutWait === "timeout",
+    waitLost: cutWait === "lost",
   });
 }
 

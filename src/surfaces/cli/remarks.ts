@@ -90,9 +90,10 @@ export class Remarks {
       case "session":
       case "mode":
         return this.#settings.of(event);
+      case "failure":
+        return event.late ? [{ text: `After the end: ${sentenceFor(event.failure)}`, tone: "warning" }] : [];
       case "thought":
       case "terminal":
-      case "failure":
       case "usage":
       case "commands":
       case "changes":

@@ -16,6 +16,8 @@ export interface ExitFacts {
   readonly denialWanted: boolean;
   /** The time was up while background work was waited for (`--wait-tasks`). */
   readonly waitTimedOut?: boolean;
+  /** The agent died while background work was waited for. */
+  readonly waitLost?: boolean;
   /** The signal that stopped the run. */
   readonly signal?: StopSignal;
 }
@@ -34,6 +36,7 @@ export function signalExitCode(signal: StopSignal): number {
 export function decideExitCode(facts: ExitFacts): number {
   if (facts.signal !== undefined) return signalExitCode(facts.signal);
   if (facts.waitTimedOut === true) return KINDS.timeout.exit;
+  if (facts.waitLost === true && facts.outcome === "completed") return KINDS.agent_died.exit;
   const denied = facts.denied && !facts.denialWanted;
   switch (facts.outcome) {
     case "failed":

@@ -1,7 +1,18 @@
 /** What a one-shot does with the background work that its turn leaves. */
 import { describe, expect, test } from "vitest";
 import type { Action, Json, Scenario } from "../../fixtures/agents/scenario.ts";
-import { chunk, end, logOf, reply, tool, update } from "../../fixtures/agents/scenario.ts";
+import {
+  chunk,
+  end,
+  logOf,
+  permission,
+  record,
+  recordUpdate,
+  reply,
+  tool,
+  update,
+  waitForAnswer,
+} from "../../fixtures/agents/scenario.ts";
 import { ACTIVE, advertised, goal, status } from "../../acp/goals.ts";
 import { linesOf, run } from "./run-main.ts";
 import type { Ran } from "./run-main.ts";
@@ -300,11 +311,29 @@ describe("with --wait-tasks", () => {
     expect(ran.stderr).toContain("Warning: Background work was ended with this command: sleep 60\n");
   });
 
-  test("the agent dies meanwhile: what it ran is named", async () => {
+  test("what fails or is denied meanwhile is said, and the code is that of the turn", async () => {
+    const own = [
+      spawned("t1", { taskType: "turn", name: "Claude is working" }),
+      tool("x"),
+      permission("x"),
+      waitForAnswer("p1"),
+      recordUpdate(record({ id: "late:error", title: "The usage limit is reached" })),
+      state("t1", "completed"),
+    ];
+    const ran = await run(["ask", "--wait-tasks", "--approve", "all", "hello"], {
+      scenario: leaving([spawned("t0"), end(), state("t0", "completed"), ...own]),
+    });
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stderr).toContain("Denied: rm -rf x (No turn is running)\n");
+    expect(ran.stderr).toContain("After the end: The usage limit is reached");
+  });
+
+  test("the agent dies meanwhile: what it ran is named, and the code says so", async () => {
     const ran = await run(["ask", "--wait-tasks", "--format", "json", "hello"], {
       scenario: leaving([spawned("t1"), end(), { delayMs: 100 }, { exit: 1 }]),
     });
     expect(titlesOf(JSON.parse(ran.stdout).warnings)).toEqual(["Background work ended with its agent: sleep 60"]);
+    expect([ran.exitCode, JSON.parse(ran.stdout).exitCode]).toEqual([9, 9]);
   });
 });
 
