@@ -11,6 +11,7 @@ import { signalExitCode } from "../shared/exit-code.ts";
 import { failureCard } from "../shared/failure-card.ts";
 import type { CardWords } from "../shared/failure-card.ts";
 import { failureFor } from "./boundary.ts";
+import { readFolder } from "./find-session.ts";
 import { harmlessJson } from "./harmless-json.ts";
 import { Interrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
@@ -58,7 +59,7 @@ export async function withHost(
   const stdout = new BatchedOutput(io.stdout);
   const stderr = new BatchedOutput(io.stderr);
   const say = (sentence: string): void => stderr.write(`${cleanLine(sentence, MAX_NOTICE_CHARS)}\n`);
-  const cwd = resolve(io.cwd, options.cwd ?? ".");
+  const cwd = readFolder(options.cwd, io);
   const configFile = options.config === undefined ? {} : { configFile: resolve(io.cwd, options.config) };
   let opened: OpenedRuntime | undefined;
   try {

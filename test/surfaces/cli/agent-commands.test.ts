@@ -317,6 +317,17 @@ describe("sessions show --transcript", () => {
   });
 });
 
+test.each(["models", "modes"])(
+  "%s in a folder that is not there: one sentence, and nothing is started",
+  async (command) => {
+    expect(await run([command, "--cwd", "/no/such/folder"], { scenario: OFFERING })).toMatchObject({
+      exitCode: 2,
+      stdout: "",
+      stderr: "ostler: Cannot look in /no/such/folder: there is no such folder\n",
+    });
+  },
+);
+
 test("sessions show --transcript --json: words for people are scrubbed, what was said stays as it came", async () => {
   const secret = "sk-ant-api03-aB3dE6gH9aB3dE6gH9aB3dE6gH9";
   const said = `Use${ESCAPE} ${secret}`;
