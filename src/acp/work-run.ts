@@ -91,6 +91,8 @@ export class WorkRun {
     const { link, id, feed } = this.#session;
     link.log?.("info", "work.began", { turnId: this.#id, sessionId: id, backend: link.backend.id });
     feed.told({ type: "turn", state: "started" });
+    const now = feed.reader.now.describe();
+    if (now !== undefined) feed.told(now);
   }
 
   /** The agent rests. A record beside `systemError` says why it failed (recording codex-acp 2.6.0 goal-failing). */

@@ -53,6 +53,7 @@ describe("what the agent does for a goal", () => {
     expect(inShort(open.told)).toEqual([
       "none goal active",
       "none started",
+      "none session",
       "none text The goal ",
       "none text is complete.",
       "none goal complete",
@@ -105,6 +106,7 @@ describe("what the agent does for a goal", () => {
     await heard(open, isTurn("ended"));
     expect(inShort(open.told).slice(1)).toEqual([
       "none started",
+      "none session",
       "none text One.",
       "none text Two.",
       "none ended completed",
@@ -142,7 +144,12 @@ describe("what the agent does for a goal", () => {
     expect(await open.session.prompt("/goal Ship it").outcome).toMatchObject({ text: "Set." });
     open.agent.touch("go");
     await heard(open, isTurn("ended"));
-    expect(inShort(open.told).slice(-3)).toEqual(["none started", "none text More.", "none ended completed"]);
+    expect(inShort(open.told).slice(-4)).toEqual([
+      "none started",
+      "none session",
+      "none text More.",
+      "none ended completed",
+    ]);
   });
 });
 

@@ -128,6 +128,7 @@ describe("into an idle session", () => {
     expect(await answer.work).toMatchObject({ kind: "completed", text: "A turn started by steering." });
     expect(inShort(open.told)).toEqual([
       "none started",
+      "none session",
       "none user Go.",
       "none text A turn started ",
       "none text by steering.",
