@@ -10,14 +10,16 @@ import type { Ending } from "./outcome.ts";
 import type { PromptBlock } from "./types.ts";
 
 /** The word for it is the same in claude-agent-acp, codex-acp and kiro-cli. */
-const COMMAND = /^\s*\/compact(?:\s|$)/;
+const COMPACT = /^\s*\/compact(?:\s|$)/;
+/** Another command of the agent may compact too; then the agent says so. */
+const COMMAND = /^\s*\/\S/;
 /** As long as a retry of the summary may take to be announced. */
 const SILENCE_MS = 30_000;
 const RULE = "compaction-failed";
 
-function asksToCompact(blocks: readonly PromptBlock[] = []): boolean {
+function startsWith(command: RegExp, blocks: readonly PromptBlock[] = []): boolean {
   const [first] = blocks;
-  return first?.type === "text" && COMMAND.test(first.text);
+  return first?.type === "text" && command.test(first.text);
 }
 
 /** The agent's words, and of what they speak (Claude Code says `too_few_groups`). Empty = it gave none. */
@@ -95,8 +97,10 @@ export class CompactionWatch {
     setTimeout(look, Math.min(SILENCE_MS, idleMs / 2)).unref();
   }
 
+  /** Only a command asks: the agent's word alone (`manual`) must not fail a turn about something else. */
   #isAsked({ trigger }: Compaction): boolean {
-    return trigger === undefined ? asksToCompact(this.#options.blocks) : trigger === "manual";
+    const { blocks } = this.#options;
+    return trigger === "manual" ? startsWith(COMMAND, blocks) : trigger === undefined && startsWith(COMPACT, blocks);
   }
 
   #warning({ compactionId, error }: Compaction): Failure {

@@ -59,6 +59,8 @@ export interface Backend {
    * that works on this machine.
    */
   readonly loginHint: string;
+  /** It answers everybody: there is nothing to sign in to. */
+  readonly needsNoLogin?: true;
   /** Declare the AIR extension (session failures). Default true. */
   readonly air: boolean;
   /** Declare that `notice` updates are shown. Default false: claude-agent-acp then sends a model fallback as a notice only. */

@@ -10,6 +10,8 @@ import type { PlanDocument } from "./events.ts";
 const MAX_PATH_CHARS = 4096;
 /** More than fits the bound, whatever the plan is written in: a UTF-16 unit takes at most 3 bytes of UTF-8. */
 const MAX_BYTES = 3 * MAX_PLAN_CHARS + 1;
+/** Every plan that was recorded is Markdown; a key or a password file is no plan, whatever an agent says. */
+const PLAN_FILE = /\.(?:md|markdown|txt)$/i;
 /** A pipe that nobody writes to is opened without waiting. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -22,7 +24,7 @@ export function readPlanFile(path: string): PlanDocument | null {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     if (code === "ELOOP" || code === "ENXIO") return null;
     const why = code === "ENOENT" || code === "ENOTDIR" ? "there is no such file" : `it cannot be read (${code})`;
-    return { text: null, path, problem: `The plan in ${cleanLine(path, 500)} is not shown: ${why}` };
+    return { text: null, path, problem: notShown(path, why) };
   }
 }
 
@@ -32,6 +34,7 @@ function readRegularFile(path: string): PlanDocument | null {
     const stat = fstatSync(file);
     // The kernel's own files have no size; what they hold (our environment in `/proc/self/environ`) is no plan.
     if (!stat.isFile() || stat.size === 0) return null;
+    if (!PLAN_FILE.test(path)) return { text: null, path, problem: notShown(path, "a plan is a Markdown file (.md)") };
     const bytes = Buffer.alloc(Math.min(stat.size, MAX_BYTES));
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read)
@@ -40,4 +43,8 @@ function readRegularFile(path: string): PlanDocument | null {
   } finally {
     closeSync(file);
   }
+}
+
+function notShown(path: string, why: string): string {
+  return `The plan in ${cleanLine(path, 500)} is not shown: ${why}`;
 }

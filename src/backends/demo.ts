@@ -16,5 +16,6 @@ export const demoBackend: Backend = {
   toolGate: () => "by_mode",
   modeToSet: (modes) => (modes === undefined || modes.current === ASKS_FIRST ? undefined : ASKS_FIRST),
   modeAsks: (mode) => ASKS.get(mode),
+  needsNoLogin: true,
   loginHint: "The demo agent needs no login: this is `/auth` showing what a missing one looks like",
 };

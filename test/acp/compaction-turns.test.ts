@@ -97,6 +97,14 @@ const ROWS: readonly Row[] = [
     states: ["failed"],
   },
   {
+    from: "no command: the agent's word for it alone fails no turn about something else",
+    prompt: "hello",
+    turn: [compaction("failed", { error: "no", ...facts("manual") }), chunk("ok"), end()],
+    outcome: "completed",
+    warnings: ["Compaction failed: no"],
+    states: ["failed"],
+  },
+  {
     from: "a word that only begins like it",
     prompt: "/compactor",
     turn: [FAILED, chunk("ok"), end()],

@@ -48,6 +48,10 @@ export async function login(argv: readonly string[], io: Io): Promise<number> {
     // Who names a method that needs no terminal may be a program.
     const needsNoTerminal = way?.via === "agent" && options.method !== undefined;
     if (way === undefined || !(isTerminal(io) || needsNoTerminal)) {
+      if (backend.needsNoLogin === true) {
+        say(`${backend.label} needs no login`);
+        return EXIT.completed;
+      }
       say(
         way?.via === "command"
           ? `Sign in at a terminal: ${shellLine(way.words, env)}`

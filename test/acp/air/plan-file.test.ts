@@ -228,6 +228,19 @@ test.each<{ from: string; make: (folder: string) => string; read: (path: string)
     make: () => "/proc/self/environ",
     read: () => null,
   },
+  {
+    from: "a file that is no Markdown: a key, whatever the agent calls it",
+    make: (folder) => {
+      const path = join(folder, "id_rsa");
+      writeFileSync(path, "-----BEGIN KEY-----\n");
+      return path;
+    },
+    read: (path) => ({
+      text: null,
+      path,
+      problem: expect.stringMatching(/^The plan in .*id_rsa is not shown: a plan is a Markdown file \(\.md\)$/),
+    }),
+  },
   { from: "an empty file", make: (folder) => file(folder, ""), read: () => null },
   { from: "a path with a NUL", make: (folder) => `${folder}/a\0b`, read: () => null },
   { from: "a path that is too long", make: () => `/${"x".repeat(5000)}`, read: () => null },

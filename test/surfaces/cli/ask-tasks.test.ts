@@ -1,5 +1,6 @@
 /** What a one-shot does with the background work that its turn leaves. */
 import { describe, expect, test } from "vitest";
+import { inOneWrite } from "../../acp/drive.ts";
 import type { Action, Json, Scenario } from "../../fixtures/agents/scenario.ts";
 import {
   chunk,
@@ -270,8 +271,8 @@ describe("with --wait-tasks", () => {
   });
 
   test("what comes in one piece with the end of the turn is not lost", async () => {
-    const burst = [chunk("Started."), spawned("t1"), end(), state("t1", "completed"), chunk("All done.")];
-    const ran = await run(["ask", "--wait-tasks", "hello"], { scenario: { on: { "session/prompt": [burst] } } });
+    const burst = inOneWrite(chunk("Started."), spawned("t1"), end(), state("t1", "completed"), chunk("All done."));
+    const ran = await run(["ask", "--wait-tasks", "hello"], { scenario: { on: { "session/prompt": [[burst]] } } });
     expect(ran.stderr.trimEnd().split("\n")).toEqual([
       "▸ In the background: sleep 60",
       "✓ Done in the background: sleep 60",

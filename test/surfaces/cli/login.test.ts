@@ -29,6 +29,11 @@ async function login(scenario: Scenario, argv: readonly string[] = [], options: 
 
 const SIGNED_OUT = { "session/new": [[err(-32000, "Authentication required")]] };
 
+test("an agent that needs no login says so", async () => {
+  const { exitCode, stderr } = await run(["login", "demo"], {});
+  expect([exitCode, stderr]).toEqual([0, "Demo needs no login\n"]);
+});
+
 describe("a login that the agent offers as a command", () => {
   test("is run at a terminal, and seen to have taken", async () => {
     const { exitCode, stderr, wasRun, frames } = await login(
