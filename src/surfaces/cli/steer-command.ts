@@ -20,6 +20,7 @@ import { answered, ownerSocketOf } from "./session-owner.ts";
 /** An agent puts the words where its model finds them; it does not wait for the model. */
 const ANSWER_MS = 35_000;
 const MAX_NAME_CHARS = 200;
+const MAX_PROBLEM_CHARS = 1000;
 const USAGE = 'ostler steer -s NAME "what the agent should hear"';
 
 /**
@@ -43,14 +44,22 @@ export async function steer(argv: readonly string[], io: Io): Promise<number> {
       steerOwner(path, record.id, text, { timeoutMs: ANSWER_MS, signal: interrupt.signal }),
     );
     if (outcome === "promptRequired") throw nothingRuns(name);
-    const stdout = new BatchedOutput(io.stdout);
-    stdout.write(`${json ? harmlessJson({ outcome }) : said(outcome, name)}\n`);
-    await stdout.finish();
+    await print(io, json ? harmlessJson({ outcome }) : said(outcome, name));
     return EXIT.completed;
   } catch (error) {
     if (interrupt.received !== undefined) return signalExitCode(interrupt.received);
+    if (json && error instanceof AcpError) {
+      const problem = cleanLine(error.message, MAX_PROBLEM_CHARS);
+      await print(io, harmlessJson({ outcome: "failed", kind: error.kind, problem }));
+    }
     throw error;
   }
+}
+
+async function print(io: Io, line: string): Promise<void> {
+  const stdout = new BatchedOutput(io.stdout);
+  stdout.write(`${line}\n`);
+  await stdout.finish();
 }
 
 function said(outcome: "injected" | "startedNewTurn", name: string): string {

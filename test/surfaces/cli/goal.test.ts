@@ -221,6 +221,15 @@ describe("what is not said right", () => {
     expect(ran.stderr).toContain(says);
   });
 
+  test("steer --json that fails is one object too", async () => {
+    const { stdout, exitCode, stderr } = await run(["steer", "-s", "x", "--json", "go"]);
+    expect({ exitCode, said: JSON.parse(stdout) }).toEqual({
+      exitCode: 4,
+      said: { outcome: "failed", kind: "session_not_found", problem: expect.stringContaining('no session called "x"') },
+    });
+    expect(stderr).toContain('There is no session called "x"');
+  });
+
   test("nothing is steered where no turn runs, and it is said how to prompt", async () => {
     const folder = await kept({ on: {} });
     const ran = await run(["steer", "-s", "ship", "go on"], { folder });
