@@ -115,7 +115,7 @@ test("an allowed permission is there at info", async () => {
   );
 });
 
-test("a request outside a turn", async () => {
+test("a request before the session is open", async () => {
   const late = call(
     "session/request_permission",
     { sessionId: "x", toolCall: { toolCallId: "t1" }, options: [] },
@@ -123,7 +123,9 @@ test("a request outside a turn", async () => {
   );
   const scenario = { on: { "session/new": [[late, waitForAnswer("p9"), { default: true }]], ...hello.on } } as const;
   const { records } = await recordsOf(["hi"], { scenario });
-  expect(records).toMatchObject([{ event: "permission.answered", answer: "denied", reason: "No turn is running" }]);
+  expect(records).toMatchObject([
+    { event: "permission.answered", answer: "denied", reason: "The session is not open yet" },
+  ]);
 });
 
 test("warnings of the configuration", async () => {
