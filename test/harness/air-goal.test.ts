@@ -84,7 +84,10 @@ describe.each([
     expect(await answer.turn.outcome).toMatchObject({ kind: "completed", text: "Steered answer." });
   });
 
-  test.runIf(name === "codex")("a goal is paused and resumed", async () => {
+  // claude-agent-acp knows neither.
+  if (name !== "codex") return;
+
+  test("a goal is paused and resumed", async () => {
     const listening = listen();
     const set = session.setGoal({ action: "set", objective: "Reach the FIG" });
     await heard(listening, ({ event }) => event.type === "text");
@@ -98,7 +101,7 @@ describe.each([
     await session.stopWork();
   });
 
-  test.runIf(name === "codex")("a turn that a steering began in an idle session fails: it is reported", async () => {
+  test("a turn that a steering began in an idle session fails: it is reported", async () => {
     const { told } = listen();
     const inside = session;
     if (!(inside instanceof AcpSession)) throw new Error("A session of this library was expected");
