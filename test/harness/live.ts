@@ -1,4 +1,5 @@
 /** The real adapters through the library: one private world, agents started in it one after the other or side by side. */
+import { setTimeout as delay } from "node:timers/promises";
 import { inject } from "vitest";
 import type { Runtime } from "../../src/acp/runtime.ts";
 import { createHost } from "../../src/host/host.ts";
@@ -98,6 +99,16 @@ export function killDashNine({ home, harness }: World, target: "adapter" | "harn
 /** The body of the last turn request, as text. */
 export function lastRequest({ service }: World): string {
   return JSON.stringify(service.requests.findLast(({ role }) => role === "turn")?.body);
+}
+
+/** How long a command may take to end that its harness has told to; nobody announces it. */
+const GONE_LIMIT_MS = 10_000;
+
+/** Whether a command below the world's folder has ended, or does so soon. */
+export async function ends(world: World, command: string): Promise<boolean> {
+  const deadline = performance.now() + GONE_LIMIT_MS;
+  while (runs(world, command) && performance.now() < deadline) await delay(50);
+  return !runs(world, command);
 }
 
 /** Whether a command below the world's folder runs. */
