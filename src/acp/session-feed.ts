@@ -24,6 +24,8 @@ export interface SessionFeedOptions {
 
 /** Notices that wait for the first turn. */
 const MAX_EARLY = 50;
+/** Events between a result and the end of its turn, which may wait for what the agent left to be ended. */
+const MAX_BEHIND = 10_000;
 /** Children whose tool calls are kept as evidence. */
 const MAX_CHILDREN = 100;
 
@@ -95,8 +97,7 @@ export class SessionFeed {
   toldLate(event: TurnEventBody): void {
     const turnId = this.#lastTurnId;
     const told: SessionEvent = turnId === null ? { turnId, event } : { turnId, late: true, event };
-    if (this.#behind === undefined) this.#tell(told);
-    else this.#behind.push(told);
+    this.#tellOutside(told);
   }
 
   /** A person's further words, for the turn that runs or for work that no prompt of ours started. */
@@ -114,8 +115,8 @@ export class SessionFeed {
   /** A notification outside ACP that no running turn takes. Notices that come before the first turn wait for it. */
   extension(reading: ExtensionReading): void {
     for (const event of this.reader.readExtension(reading)) {
-      if (this.#lastTurnId !== null) this.#tell({ turnId: this.#lastTurnId, late: true, event });
-      else if (event.type !== "notice") this.#tell({ turnId: null, event });
+      if (this.#lastTurnId !== null) this.#tellOutside({ turnId: this.#lastTurnId, late: true, event });
+      else if (event.type !== "notice") this.#tellOutside({ turnId: null, event });
       else if (this.#early.length < MAX_EARLY) this.#early.push(event);
     }
   }
@@ -135,8 +136,7 @@ export class SessionFeed {
     for (const event of this.reader.readAll(update)) {
       const isOfLast = isLate && !isOfSession(event);
       const told: SessionEvent = isOfLast ? { turnId: this.#lastTurnId, late: true, event } : { turnId: null, event };
-      if (this.#behind === undefined) this.#tell(told);
-      else this.#behind.push(told);
+      this.#tellOutside(told);
     }
   }
 
@@ -146,7 +146,7 @@ export class SessionFeed {
     const events = this.readerOfChild(childId).readAll(update).flatMap(toSubagent(childId));
     if (isInTurn) return events;
     const whose = this.#worksByItself ? { turnId: null } : ({ turnId: this.#lastTurnId, late: true } as const);
-    for (const event of events) this.#tell({ ...whose, event });
+    for (const event of events) this.#tellOutside({ ...whose, event });
     return events;
   }
 
@@ -162,6 +162,12 @@ export class SessionFeed {
     this.#children.set(childId, reader);
     if (this.#children.size > MAX_CHILDREN) this.#children.delete(this.#children.keys().next().value!);
     return reader;
+  }
+
+  /** After the end of the last turn, also when it came before that was told. Of a flood the first are kept. */
+  #tellOutside(event: SessionEvent): void {
+    if (this.#behind === undefined) this.#tell(event);
+    else if (this.#behind.length < MAX_BEHIND && this.#listeners.size > 0) this.#behind.push(event);
   }
 
   #tell(event: SessionEvent): void {
