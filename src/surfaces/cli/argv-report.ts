@@ -1,5 +1,5 @@
 /** The command line for a bug report: which options were given, and not a word of the prompt. */
-import { COMMANDS, isCommand } from "./options.ts";
+import { COMMANDS, isCommand } from "./commands.ts";
 import type { OptionTable } from "./options.ts";
 
 /** Every argument that is no command, option or value of one becomes its length. */

@@ -2,7 +2,8 @@
 import { EXIT } from "../../errors/kinds.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import type { Io } from "./io.ts";
-import { COMMANDS, COMMAND_NAMES, COMPLETION_OPTIONS } from "./options.ts";
+import { COMMANDS, COMMAND_NAMES } from "./commands.ts";
+import { COMPLETION_OPTIONS } from "./options.ts";
 import type { OptionSpec } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
 import { parseArguments } from "./parse.ts";

@@ -1,8 +1,9 @@
 /** `--help` of every command, laid out by yargs from the one option table; loaded only when asked for. */
 import yargs from "yargs";
 import { VERSION } from "../../acp/version.ts";
-import { COMMANDS } from "./options.ts";
-import type { CommandName, OptionSpec } from "./options.ts";
+import { COMMANDS } from "./commands.ts";
+import type { CommandName } from "./commands.ts";
+import type { OptionSpec } from "./options.ts";
 
 interface CommandHelp {
   readonly usage: string;

@@ -5,7 +5,7 @@ import { UsageError } from "../../host/usage-error.ts";
 import { ask } from "./ask.ts";
 import { readAskRequest } from "./ask-request.ts";
 import { describeCauses, exitCodeFor, sentenceOf } from "./boundary.ts";
-import { COMMAND_NAMES, isCommand } from "./options.ts";
+import { COMMAND_NAMES, isCommand } from "./commands.ts";
 import type { Io, Output } from "./io.ts";
 import { BatchedOutput } from "./output.ts";
 

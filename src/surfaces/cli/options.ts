@@ -289,37 +289,3 @@ export const COMPLETION_OPTIONS = GENERAL_OPTIONS;
 
 export type AskOptions = OptionValues<typeof ASK_OPTIONS>;
 export type DoctorOptions = OptionValues<typeof DOCTOR_OPTIONS>;
-
-export const COMMAND_NAMES = [
-  "ask",
-  "sessions",
-  "goal",
-  "steer",
-  "tasks",
-  "models",
-  "modes",
-  "backends",
-  "login",
-  "doctor",
-  "completion",
-] as const;
-export type CommandName = (typeof COMMAND_NAMES)[number];
-
-/** Every command with its options. */
-export const COMMANDS: Readonly<Record<CommandName, OptionTable>> = {
-  ask: ASK_OPTIONS,
-  sessions: SESSIONS_OPTIONS,
-  goal: GOAL_OPTIONS,
-  steer: STEER_OPTIONS,
-  models: OFFERS_OPTIONS,
-  modes: OFFERS_OPTIONS,
-  tasks: TASKS_OPTIONS,
-  backends: BACKENDS_OPTIONS,
-  login: LOGIN_OPTIONS,
-  doctor: DOCTOR_OPTIONS,
-  completion: COMPLETION_OPTIONS,
-};
-
-export function isCommand(word: string): word is CommandName {
-  return Object.hasOwn(COMMANDS, word);
-}

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { UsageError } from "../../../src/host/usage-error.ts";
 import { VERSION } from "../../../src/acp/version.ts";
 import { describeCauses, failureFor, sentenceOf } from "../../../src/surfaces/cli/boundary.ts";
-import { COMMANDS, COMMAND_NAMES } from "../../../src/surfaces/cli/options.ts";
+import { COMMANDS, COMMAND_NAMES } from "../../../src/surfaces/cli/commands.ts";
 import { newFolder, run } from "./run-main.ts";
 
 test.each(COMMAND_NAMES)("help of %s names every option, with examples", async (command) => {
