@@ -7,9 +7,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   acp: ["errors"],
   backends: ["acp", "errors"],
-  host: ["backends", "acp", "errors"],
-  surfaces: ["host", "acp", "errors"],
-  index: ["host", "backends", "acp", "errors"],
+  failures: ["acp", "errors"],
+  host: ["failures", "backends", "acp", "errors"],
+  surfaces: ["host", "failures", "acp", "errors"],
+  index: ["host", "failures", "backends", "acp", "errors"],
 };
 /** Pure data: tables that are read as a whole. */
 const TABLES: ReadonlySet<string> = new Set(["src/errors/patterns.ts"]);

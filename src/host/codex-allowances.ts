@@ -8,7 +8,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { unroutable } from "../acp/tool-gate.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 export interface CodexPlace {
   /** The environment of the agent. */

@@ -10,7 +10,7 @@ import type { Config } from "./config-defaults.ts";
 import { refuse } from "./config-fault.ts";
 import type { ConfigFault, OnFault } from "./config-fault.ts";
 import { ostlerPaths, shortPath } from "./paths.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 export { backendSettings } from "./config-defaults.ts";
 

@@ -2,7 +2,7 @@
 import type { SQLOutputValue } from "node:sqlite";
 import { isAlive } from "../acp/processes.ts";
 import { cleanLine, redact, stripControls } from "../errors/redact.ts";
-import type { OwnerIdentity } from "./this-process.ts";
+import type { OwnerIdentity } from "../acp/this-process.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Longest name of a conversation, in characters. */

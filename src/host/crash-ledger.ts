@@ -12,7 +12,7 @@ import { cleanBlock, cleanLine } from "../errors/redact.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { appendText, readLastLines } from "./state-file.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 const MAX_TITLE_CHARS = 400;
 const MAX_STDERR_CHARS = 2000;

@@ -8,8 +8,8 @@ import { VERSION } from "../acp/version.ts";
 import type { FlightRecorder, RecordedFrame } from "./flight-recorder.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
-import { scrubFields } from "./scrub-json.ts";
-import type { ScrubLimits } from "./scrub-json.ts";
+import { scrubFields } from "../errors/scrub-json.ts";
+import type { ScrubLimits } from "../errors/scrub-json.ts";
 
 /** Older ones are removed. */
 const KEPT_REPORTS = 20;

@@ -5,7 +5,7 @@
 import type { FlightRecorder } from "./flight-recorder.ts";
 import type { Log } from "./log.ts";
 import type { Paths } from "./paths.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 /** Where the report is, or the system's code for why there is none. */
 export type CrashReportPlace = { readonly file: string } | { readonly problem: string };

@@ -6,7 +6,7 @@ import type { Finding } from "./finding.ts";
 import { inspectExecutable } from "./inspect-executable.ts";
 import type { Interpreter } from "./inspect-executable.ts";
 import { shortPath } from "./paths.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 /** Why the program is missing. One that nobody asked about is only a remark. */
 export function inspectMissing(

@@ -9,7 +9,7 @@ import { CrashFiles, identifyProgram } from "./crash-ledger.ts";
 import { remark, shellLine, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { Paths } from "./paths.ts";
-import { currentOwnerName, thisSystem } from "./this-process.ts";
+import { currentOwnerName, thisSystem } from "../acp/this-process.ts";
 
 const MAX_TITLE_CHARS = 400;
 const MAX_STDERR_CHARS = 2000;

@@ -15,7 +15,7 @@ import { fine, shellLine, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { Paths } from "./paths.ts";
 import { shortPath } from "./paths.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 const CLOSED_MODE = 0o700;
 const OTHERS = 0o077;

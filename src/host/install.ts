@@ -10,7 +10,7 @@ import { inspectInstalled } from "./installed-adapter.ts";
 import type { Paths } from "./paths.ts";
 import { shortPath } from "./paths.ts";
 import { resolveCommand } from "./resolve.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 import { TESTED_ADAPTERS } from "./tested-adapters.ts";
 
 export type InstallableBackend = keyof typeof TESTED_ADAPTERS;

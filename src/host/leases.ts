@@ -11,8 +11,8 @@ import { isAlive, sessionGoesOn, startTimeOf } from "../acp/processes.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { readSmallFile } from "./state-file.ts";
-import { systemCode } from "./system-code.ts";
-import { currentOwnerName, thisSystem } from "./this-process.ts";
+import { systemCode } from "../errors/system-code.ts";
+import { currentOwnerName, thisSystem } from "../acp/this-process.ts";
 
 /** A lease has some 200 bytes. */
 const MAX_LEASE_BYTES = 64 * 1024;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import type { LogRecord } from "./log.ts";
-import { scrubFields } from "./scrub-json.ts";
-import type { ScrubLimits } from "./scrub-json.ts";
+import { scrubFields } from "../errors/scrub-json.ts";
+import type { ScrubLimits } from "../errors/scrub-json.ts";
 import { SharedFile } from "./shared-file.ts";
 
 const MAX_BYTES = 5 * 1024 * 1024;

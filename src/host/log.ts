@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { LogLevel, LogSink } from "../acp/ports.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { Paths } from "./paths.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 export type LogThreshold = LogLevel | "silent";
 

@@ -21,7 +21,7 @@ import type { Json } from "./owner-protocol.ts";
 import { listenAddress, removeSocket, removeStaleSockets, socketPathOf } from "./owner-socket.ts";
 import type { SocketAddress } from "./owner-socket.ts";
 import type { Store } from "./store.ts";
-import { thisProcess } from "./this-process.ts";
+import { thisProcess } from "../acp/this-process.ts";
 
 /** More than all waiters of a few conversations; a process has some 1,000 descriptors. */
 const MAX_CONNECTIONS = 256;

@@ -18,8 +18,8 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
-import { currentOwnerName, ownerName, thisSystem } from "./this-process.ts";
-import type { OwnerIdentity } from "./this-process.ts";
+import { currentOwnerName, ownerName, thisSystem } from "../acp/this-process.ts";
+import type { OwnerIdentity } from "../acp/this-process.ts";
 
 /** The shortest limit of the supported systems is 104 with the closing zero (macOS). */
 const MAX_ADDRESS_BYTES = 100;

@@ -7,7 +7,7 @@ import { dotted } from "./config-layer.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import type { PolicyRules } from "./policy-rules.ts";
 import { readBounded } from "./read-bounded.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A policy is a page of text. */

@@ -8,7 +8,7 @@ import type { CommandLine } from "../acp/ports.ts";
 import { demoCommand } from "./demo-command.ts";
 import { homeFolder, shortPath } from "./paths.ts";
 import type { Paths } from "./paths.ts";
-import { systemCode } from "./system-code.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 const BUILT_IN_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   claude: ["claude-agent-acp"],

@@ -10,8 +10,8 @@ import { AcpRuntimeError } from "../errors/runtime-error.ts";
 import { ensureStateFolder } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { STORE_VERSION, hasOwnTables, migrate, storeVersion } from "./store-schema.ts";
-import { systemCode } from "./system-code.ts";
-import type { OwnerIdentity } from "./this-process.ts";
+import { systemCode } from "../errors/system-code.ts";
+import type { OwnerIdentity } from "../acp/this-process.ts";
 
 /** How long a statement waits for another process that writes, in milliseconds. Nothing else runs meanwhile. */
 export const BUSY_TIMEOUT_MS = 1000;

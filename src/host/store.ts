@@ -12,8 +12,8 @@ import type { Paths } from "./paths.ts";
 import { BUSY_TIMEOUT_MS, openStoreFile, storeError, transaction } from "./store-file.ts";
 import { waitingBefore } from "./tickets.ts";
 import type { StoreContext } from "./store-file.ts";
-import { thisProcess } from "./this-process.ts";
-import type { OwnerIdentity } from "./this-process.ts";
+import { thisProcess } from "../acp/this-process.ts";
+import type { OwnerIdentity } from "../acp/this-process.ts";
 
 /** How often an owner shows that it lives, for those on other systems who cannot look. */
 const HEARTBEAT_MS = 30_000;

@@ -6,8 +6,8 @@
 import { closeSync, fchmodSync, ftruncateSync, openSync, statSync, writeFileSync } from "node:fs";
 import type { WireEntry, WireTap } from "../acp/ports.ts";
 import { redactKept } from "../errors/redact.ts";
-import { scrubJson } from "./scrub-json.ts";
-import { systemCode } from "./system-code.ts";
+import { scrubJson } from "../errors/scrub-json.ts";
+import { systemCode } from "../errors/system-code.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** An open trace. Disposing of it closes the file. */

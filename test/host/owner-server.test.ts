@@ -28,7 +28,7 @@ import { Owned } from "../../src/host/ownership.ts";
 import { ostlerPaths } from "../../src/host/paths.ts";
 import { openStore } from "../../src/host/store.ts";
 import type { Store } from "../../src/host/store.ts";
-import { thisProcess } from "../../src/host/this-process.ts";
+import { thisProcess } from "../../src/acp/this-process.ts";
 import { startActor } from "./actors.ts";
 
 let home: string;

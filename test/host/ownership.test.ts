@@ -12,7 +12,7 @@ import { StoreError } from "../../src/host/store-file.ts";
 import { openStore } from "../../src/host/store.ts";
 import type { Store, StoreOptions } from "../../src/host/store.ts";
 import { takeTicket, waitingBefore } from "../../src/host/tickets.ts";
-import { thisSystem } from "../../src/host/this-process.ts";
+import { thisSystem } from "../../src/acp/this-process.ts";
 import { startActor } from "./actors.ts";
 import type { Actor } from "./actors.ts";
 

@@ -6,7 +6,7 @@ import { array, assert, constantFrom, nat, oneof, property, record, string } fro
 import { expect, test } from "vitest";
 import { cleanBlock, cleanLine, redact, redactKept } from "../../src/errors/redact.ts";
 import { LogWriter } from "../../src/host/log-writer.ts";
-import { scrubJson } from "../../src/host/scrub-json.ts";
+import { scrubJson } from "../../src/errors/scrub-json.ts";
 import { scrubEntry } from "../../src/host/trace.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { SEQUENCES, TOKENS } from "../errors/secrets.ts";

@@ -12,7 +12,7 @@ import { Owned } from "../../src/host/ownership.ts";
 import { ostlerPaths } from "../../src/host/paths.ts";
 import { waitForOwnership } from "../../src/host/session-queue.ts";
 import { openStore } from "../../src/host/store.ts";
-import { thisProcess } from "../../src/host/this-process.ts";
+import { thisProcess } from "../../src/acp/this-process.ts";
 
 /** How an actor is made: `system` = what it takes for its own, `aheadMs` = how far its clock is ahead. */
 export interface ActorOptions {

@@ -2,7 +2,7 @@
 import { addAbortSignal } from "node:stream";
 import { resolve } from "node:path";
 import type { Input, Io } from "./io.ts";
-import { systemCode } from "../../host/system-code.ts";
+import { systemCode } from "../../errors/system-code.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { fileProblem } from "./file-problem.ts";
 

@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { ostlerPaths } from "../../../src/host/paths.ts";
 import { openStore } from "../../../src/host/store.ts";
-import { thisSystem } from "../../../src/host/this-process.ts";
+import { thisSystem } from "../../../src/acp/this-process.ts";
 import type { Scenario } from "../../fixtures/agents/scenario.ts";
 import { processesIn } from "../../fixtures/agents/scenario.ts";
 import { SIGNED_IN, SIGNED_OUT, World } from "./doctor-world.ts";

@@ -3,8 +3,8 @@
  * machines, whose living processes would look dead, or like somebody else's, from here: the system is part of the name.
  */
 import { readFileSync, readlinkSync } from "node:fs";
-import { startTimeOf } from "../acp/processes.ts";
-import type { ProcessIdentity } from "../acp/processes.ts";
+import { startTimeOf } from "./processes.ts";
+import type { ProcessIdentity } from "./processes.ts";
 
 /** A process of Ostler, wherever it runs. `startedAt` is empty where the system does not tell it. */
 export interface OwnerIdentity extends ProcessIdentity {

@@ -2,7 +2,7 @@
  * JSON without secrets, for everything that writes values down (traces, the log, crash reports): every text is scrubbed,
  * values of environments and headers are masked whatever they are, and so is what has a secret's name.
  */
-import { cleanBlock, cleanLine, redact, redactKept, stripControls } from "../errors/redact.ts";
+import { cleanBlock, cleanLine, redact, redactKept, stripControls } from "./redact.ts";
 
 export interface ScrubLimits {
   /** Below this depth everything is hidden. */
