@@ -171,6 +171,8 @@ export interface IncidentState {
   readonly current: ReadonlyMap<string, string>;
   /** When a notification with the incident was handed over, by incident id. */
   readonly delivered: ReadonlyMap<string, number>;
+  /** Every event taken, by its id, with the incident that a failure counts to; undefined for all other events. */
+  readonly incidentOfEvent: ReadonlyMap<string, string | undefined>;
   /** Changes with everything a person may see; a receipt does not change it. */
   readonly revision: number;
 }
