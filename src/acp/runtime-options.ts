@@ -45,6 +45,8 @@ export interface RuntimeOptions {
   readonly lineBytes?: number;
   /** Hears the wire. */
   readonly tap?: WireTap;
+  /** Hears stderr and the exit alone: frames are heard more cheaply by `onFrame`. */
+  readonly processTap?: WireTap;
   /** Keeps the last frames for a crash report. */
   readonly onFrame?: FrameListener;
   /** Told of starts and ends, turns, retries and permission answers. */

@@ -124,8 +124,13 @@ class AcpRuntime implements Runtime {
       kill: () => this.kill(),
       stderrTail: () => this.stderrTail(),
     });
-    if (options.tap !== undefined) this.#tapped = tapProcess(child, options.tap);
-    const { log, backend, command } = options;
+    const { log, backend, command, tap, processTap } = options;
+    if (tap !== undefined || processTap !== undefined) {
+      this.#tapped = tapProcess(child, (entry) => {
+        tap?.(entry);
+        processTap?.(entry);
+      });
+    }
     logAgent(log, { child, backend, command, isExpected: () => this.#stopRequested, counts: () => this.#counts() });
   }
 

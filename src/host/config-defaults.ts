@@ -31,6 +31,9 @@ export interface Config {
   readonly approve: Approval;
   /** Refuse agents that would run tools without asking. */
   readonly gate?: "required";
+  /** Start agents under bubblewrap. */
+  readonly confined: boolean;
+  readonly failures: { readonly strictRetry: boolean };
   readonly backends: Readonly<Record<string, BackendSettings>>;
   readonly timeouts: {
     readonly handshakeS: number;
@@ -60,6 +63,8 @@ export const DEFAULT_BACKEND_SETTINGS: BackendSettings = {
 /** The configuration of somebody who has no config file. */
 export const DEFAULT_CONFIG: Config = {
   approve: "reads",
+  confined: false,
+  failures: { strictRetry: false },
   backends: {},
   timeouts: {
     handshakeS: 60,

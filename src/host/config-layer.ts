@@ -75,6 +75,10 @@ function repair(raw: JsonObject, issue: Issue, origin: Origin): string[] {
     raw["approve"] = "none";
     return ['gate must be "required" or absent, so it is required, and nothing is approved by itself'];
   }
+  if (issue.path[0] === "confined") {
+    raw["confined"] = true;
+    return ["confined must be true or false, so agents are confined"];
+  }
   const path = settingPath(issue.path);
   if (!origin.isProject && issue.code !== "invalid_key" && decidesWhatStarts(path)) {
     return leaveOut(raw, path, `must be ${expected(issue)}`, origin);

@@ -75,6 +75,8 @@ function overlay(base: Config, layer: ConfigLayer): Config {
     ...(layer.defaultBackend !== undefined && { defaultBackend: layer.defaultBackend }),
     approve: layer.approve ?? base.approve,
     ...(layer.gate !== undefined && { gate: layer.gate }),
+    confined: layer.confined ?? base.confined,
+    failures: { ...base.failures, ...layer.failures },
     backends: Object.fromEntries(backends),
     timeouts: { ...base.timeouts, ...layer.timeouts },
     restart: { ...base.restart, ...layer.restart },

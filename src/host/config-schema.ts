@@ -51,6 +51,16 @@ export const configSchema = z
     gate: z.enum(["required"]).exactOptional().meta({
       description: "Refuse an agent, or a mode of it, that would run tools without asking.",
     }),
+    confined: z.boolean().exactOptional().meta({
+      description: "Start agents under bubblewrap, so that what they declare about their failures can be believed.",
+      default: DEFAULTS.confined,
+    }),
+    failures: section("How failures are observed.", {
+      strictRetry: flag(
+        "A tool call whose description was reworded is another operation.",
+        DEFAULTS.failures.strictRetry,
+      ),
+    }),
     backends: z
       .record(z.string().regex(/^[A-Za-z0-9][\w.-]*$/), backendSchema)
       .exactOptional()

@@ -32,6 +32,8 @@ function load(options: { cwd?: string; configFile?: string; env?: NodeJS.Process
 /** The part of the published defaults that a user can look up: literals, not the module under test. */
 const documentedDefaults = {
   approve: "reads",
+  confined: false,
+  failures: { strictRetry: false },
   timeouts: {
     handshakeS: 60,
     sessionS: 90,
@@ -492,4 +494,18 @@ test("the gate is the user's alone, and one that cannot be read is required", as
   write(user, { gate: "required" });
   expect((await load()).config.gate).toBe("required");
   expect((await load()).warnings).toEqual([]);
+});
+
+test("confinement may be switched on by a project file and not off, and one that cannot be read is on", async () => {
+  expect((await load()).config.confined).toBe(false);
+  write(user, { confined: "yes" });
+  expect((await load()).config.confined).toBe(true);
+  write(user, { confined: true });
+  write("project/.ostler.json", { confined: false, failures: { strictRetry: true } });
+  const tightened = await load();
+  expect(tightened.config).toMatchObject({ confined: true, failures: { strictRetry: false } });
+  expect(tightened.warnings).toHaveLength(2);
+  write(user, {});
+  write("project/.ostler.json", { confined: true });
+  expect((await load()).config.confined).toBe(true);
 });
