@@ -152,6 +152,9 @@ export class IncidentFold {
   }
 }
 
+/** What is known of a run without any record. */
+export const EMPTY_STATE: IncidentState = new IncidentFold().state;
+
 function isFailure(event: JournalEvent): event is FailureEvent {
   return event.kind === "failure" || event.kind === "incomplete";
 }
