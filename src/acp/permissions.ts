@@ -19,7 +19,7 @@ export function readPermissionRequest(sessionId: string, params: Frame, tools: T
   const inline = isObject(params["toolCall"]) ? params["toolCall"] : {};
   const toolCallId = str(inline["toolCallId"]) ?? "";
   const call = tools.get(toolCallId);
-  const options = Array.isArray(params["options"]) ? params["options"].filter(isObject).flatMap(readOption) : [];
+  const options = readPermissionOptions(params["options"]);
   const hints = readPermissionHints(params["_meta"]);
   return {
     sessionId,
@@ -91,6 +91,11 @@ export function rejectAnswer(request: PermissionRequest, reason: string): Permis
   return { action: "select", optionId: option.optionId, denied: true, reason };
 }
 
+/** The options of a `session/request_permission`; what is none is left out. */
+export function readPermissionOptions(options: unknown): readonly PermissionOption[] {
+  return Array.isArray(options) ? options.filter(isObject).flatMap(readOption) : [];
+}
+
 /** Some kiro builds spell the fields `id` and `label`; the id goes back exactly as it came. */
 function readOption(option: Frame): PermissionOption[] {
   const optionId = str(option["optionId"]) ?? str(option["id"]);
@@ -103,7 +108,7 @@ function readOption(option: Frame): PermissionOption[] {
  * (kiro wire notes, section 8). Either sign is enough, whatever else the request holds: a question that is taken for a
  * permission would be answered with the first thing that it offers.
  */
-function isQuestion(options: readonly PermissionOption[]): boolean {
+export function isQuestion(options: readonly PermissionOption[]): boolean {
   if (options.length === 0) return false;
   return options.every(({ kind }) => kind === "allow_once") || options.some(({ optionId }) => ANSWER_ID.test(optionId));
 }

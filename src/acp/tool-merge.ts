@@ -71,7 +71,7 @@ function readName(known: string | undefined, { name, _meta: meta }: Frame): stri
 }
 
 /** Only structured fields: `_meta.terminal_exit.exit_code`, `rawOutput.exit_code` (codex), `rawOutput.exitCode` (kiro V3). */
-function readExitCode({ _meta: meta, rawOutput }: Frame): number | undefined {
+export function readExitCode({ _meta: meta, rawOutput }: Frame): number | undefined {
   const exit = field(meta, "terminal_exit");
   return num(field(exit, "exit_code")) ?? num(field(rawOutput, "exit_code")) ?? num(field(rawOutput, "exitCode"));
 }
