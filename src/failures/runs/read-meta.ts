@@ -1,4 +1,5 @@
 /** `meta.json` read back: a value of a wrong type makes the whole file unreadable, because trust hangs on it. Pure. */
+import { isMark } from "../../acp/process-mark.ts";
 import { isRunId } from "./ids.ts";
 import type { RunMeta } from "./meta.ts";
 
@@ -17,6 +18,7 @@ const FIELDS: Readonly<Record<keyof RunMeta, { readonly is: Check; readonly opti
   supervisor: { is: (value) => isProcess(value) && isText(value["system"]) },
   // A signal to number 1 reaches every process of a container; Ostler itself may be that one.
   process: { is: (value) => isProcess(value) && value["pid"] !== 1, optional: true },
+  mark: { is: (value) => isText(value) && isMark(value), optional: true },
   exit: { is: isExit, optional: true },
   conversationId: { is: isText, optional: true },
   backend: { is: isText, optional: true },

@@ -134,6 +134,11 @@ export class RunRegistry {
     return namesIn(this.#open).filter(isRunId).toSorted(newestFirst);
   }
 
+  /** When a run became one that Ostler is not done with, ms since 1970; NaN for one that is not. */
+  openedAt(id: string): number {
+    return statSync(join(this.#open, id), { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN;
+  }
+
   has(id: string): boolean {
     return statSync(this.runFolder(id), { throwIfNoEntry: false })?.isDirectory() ?? false;
   }

@@ -1,0 +1,155 @@
+/**
+ * What became of runs whose supervisor ended without a word: orphaned or lost, decided at the next start by pid and start
+ * time (failure observations, section 1). Only runs that Ostler is not done with are read. Whoever settles a run becomes
+ * its supervisor first, so that two Ostlers do not do it twice, and one that dies over it is followed by the next.
+ */
+import { isAlive } from "../../acp/processes.ts";
+import { thisProcess } from "../../acp/this-process.ts";
+import { bootOf, thisMachine } from "./machine.ts";
+import type { RunMeta } from "./meta.ts";
+import type { MetaPatch, RunRegistry } from "./registry.ts";
+import { dueCallback, isEnded, isSettled } from "./settled.ts";
+
+/** A run is made right after its mark: a mark without a run is left over when it is older. */
+const LEFT_OVER_MS = 3600 * 1000;
+
+export interface LifecycleFacts {
+  /** A living Ostler has it. */
+  readonly supervisorAlive: boolean;
+  readonly processAlive: boolean;
+  /** Both can be looked at from here. */
+  readonly sameSystem: boolean;
+}
+
+/** `undecidable`: it runs, or ran, on another system. */
+export type LifecycleDecision = "stands" | "orphaned" | "lost" | "undecidable";
+
+/** What a run is now. */
+export function decideLifecycle({ status }: Pick<RunMeta, "status">, facts: LifecycleFacts): LifecycleDecision {
+  if (isEnded(status)) return "stands";
+  if (!facts.sameSystem) return "undecidable";
+  if (facts.supervisorAlive) return "stands";
+  if (!facts.processAlive) return "lost";
+  return status === "orphaned" ? "stands" : "orphaned";
+}
+
+export type Callback = RunMeta["told"][number];
+
+export interface SettleOptions {
+  /** Scans the log of a lost run, so that what it shows is in the journal before the run counts as lost. */
+  readonly rescan: (meta: RunMeta) => Promise<void>;
+  /** Hands a callback over; resolves when it was accepted. Without it nobody is told, and the next start tells. */
+  readonly tell?: ((meta: RunMeta, callback: Callback) => Promise<void>) | undefined;
+  readonly now?: () => number;
+}
+
+/** A run that is not as it was, or that could not be settled. */
+export interface SettledRun {
+  readonly id: string;
+  readonly found: "orphaned" | "lost" | "told" | "undecidable" | "unreadable";
+  /** What `rescan` or `tell` failed with; the next start tries again. */
+  readonly problem?: unknown;
+}
+
+/** Settles every run that needs it. Does not reject: what cannot be done now is met again by the next start. */
+export async function settleRuns(registry: RunRegistry, options: SettleOptions): Promise<SettledRun[]> {
+  const settled: SettledRun[] = [];
+  for (const id of registry.openIds()) {
+    const found = await settleRun(registry, id, options).catch((problem: unknown) => ({
+      id,
+      found: "unreadable" as const,
+      problem,
+    }));
+    if (found !== undefined) settled.push(found);
+  }
+  return settled;
+}
+
+/** What a run is as far as this system can tell, without changing anything. */
+export function currentLifecycle(meta: RunMeta): LifecycleDecision {
+  return decideLifecycle(meta, lookAt(meta));
+}
+
+async function settleRun(registry: RunRegistry, id: string, options: SettleOptions): Promise<SettledRun | undefined> {
+  const { rescan, tell, now = Date.now } = options;
+  const seen = registry.readMeta(id);
+  if (seen === "missing") dropLeftOver(registry, id, now());
+  if (seen === "missing") return undefined;
+  if (seen === "unreadable") return { id, found: "unreadable" };
+  if (currentLifecycle(seen) === "undecidable") return { id, found: "undecidable" };
+
+  const claimed = claim(registry, seen, tell !== undefined);
+  if (claimed === undefined) return undefined;
+  const { found } = claimed;
+  let { meta } = claimed;
+  try {
+    if (found === "lost") {
+      await rescan(meta);
+      meta = registry.updateMeta(id, { status: "lost", endedAt: now() }) ?? meta;
+    }
+    const callback = dueCallback(meta);
+    if (callback !== undefined && tell !== undefined) {
+      await tell(meta, callback);
+      registry.updateMeta(id, ({ told }) => ({ told: [...new Set<Callback>([...told, callback])] }));
+    }
+    return { id, found };
+  } catch (problem) {
+    return { id, found, problem };
+  }
+}
+
+interface Claim {
+  readonly found: "orphaned" | "lost" | "told";
+  readonly patch: MetaPatch;
+}
+
+/** Makes this process the supervisor where one is needed; undefined when none is, or another was faster. */
+function claim(registry: RunRegistry, seen: RunMeta, canTell: boolean) {
+  // A crash between the metadata and its mark: the same metadata again takes the mark away.
+  if (isSettled(seen)) registry.updateMeta(seen.id, (meta) => (isSettled(meta) ? {} : undefined));
+  if (decideClaim(seen, canTell) === undefined) return undefined;
+  let decided: Claim | undefined;
+  const meta = registry.updateMeta(seen.id, (current) => {
+    decided = decideClaim(current, canTell);
+    return decided?.patch;
+  });
+  return decided === undefined || meta === undefined ? undefined : { meta, found: decided.found };
+}
+
+function decideClaim(meta: RunMeta, canTell: boolean): Claim | undefined {
+  const supervisor = thisProcess();
+  const facts = lookAt(meta);
+  switch (decideLifecycle(meta, facts)) {
+    case "orphaned":
+      return { found: "orphaned", patch: { status: "orphaned", supervisor } };
+    case "lost":
+      // Its status follows the scan of its log: an Ostler that dies over the scan leaves it to the next one.
+      return { found: "lost", patch: { supervisor } };
+    case "undecidable":
+      return undefined;
+    case "stands":
+      if (!canTell || dueCallback(meta) === undefined || facts.supervisorAlive || !facts.sameSystem) return undefined;
+      return { found: "told", patch: { supervisor } };
+  }
+}
+
+function lookAt({ supervisor, process, machine, status }: RunMeta): LifecycleFacts {
+  const self = thisProcess();
+  if (supervisor.system === self.system) {
+    // Who found it orphaned looks again.
+    const isOwnFind = status === "orphaned" && supervisor.pid === self.pid;
+    return {
+      sameSystem: true,
+      supervisorAlive: isAlive(supervisor) && !isOwnFind,
+      processAlive: process !== undefined && isAlive(process),
+    };
+  }
+  const isEarlierBoot =
+    machine !== undefined && machine === thisMachine() && bootOf(supervisor.system) !== bootOf(self.system);
+  return { sameSystem: isEarlierBoot, supervisorAlive: false, processAlive: false };
+}
+
+function dropLeftOver(registry: RunRegistry, id: string, now: number): void {
+  const age = now - registry.openedAt(id);
+  if (!registry.has(id) && age > LEFT_OVER_MS) registry.dropOpen(id);
+}
