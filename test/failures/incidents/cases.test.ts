@@ -16,6 +16,7 @@ import {
   failed,
   fold,
   gap,
+  revised,
   shown,
   succeeded,
 } from "./records.ts";
@@ -32,10 +33,6 @@ const REFUSAL: PermissionBlocker = {
 };
 
 const THREE = [failed("a", "npm test", [1, 2]), failed("b", "npm test", [3, 4]), failed("c", "npm test", [5, 6])];
-
-function revised(revision: number) {
-  return { ...broke("session", `r:${revision}`), summary: `revision ${revision}`, sf: { id: "r", revision } };
-}
 
 interface FoldCase {
   readonly from: string;

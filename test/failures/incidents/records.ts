@@ -42,6 +42,11 @@ export function gap(id: string, operation: string): FailureEvent {
   return { id, operation, kind: "incomplete", category: "observation-incomplete", summary };
 }
 
+/** The record r of a harness, told anew. */
+export function revised(revision: number): FailureEvent {
+  return { ...broke("session", `r:${revision}`), summary: `revision ${revision}`, sf: { id: "r", revision } };
+}
+
 /** An attempt succeeded; a writer would name the incident that it thinks of. */
 export function succeeded(operation: string, [startN, endN]: Span, ...incidents: readonly string[]): RecoveredEvent {
   return { id: `recovered:${operation}:${startN}`, operation, kind: "recovered", incidents, attempt: { startN, endN } };
