@@ -1,0 +1,55 @@
+/**
+ * The gap of a run that had to be observed under the exact rule because its metadata could not be read, and when it
+ * closes (failure observations, section 10): once nothing is left of what that rule may have judged wrongly. Pure.
+ */
+import type { AttemptBook } from "../attempt-book.ts";
+import { keyOf } from "../keys.ts";
+import type { FailureEvent, Incident, IncidentState, RecoveredEvent } from "../records.ts";
+
+const OPERATION = keyOf("run-metadata");
+
+/** `n`: ordinal of the line up to which nothing had been folded. */
+export function metadataGapEvent({ n, at }: { readonly n: number; readonly at: number }): FailureEvent {
+  return {
+    id: `gap:run-metadata:${n}`,
+    operation: OPERATION,
+    kind: "incomplete",
+    category: "observation-incomplete",
+    summary: "The metadata of the run could not be read: what its agent declared was not taken into account",
+    at,
+  };
+}
+
+/**
+ * The incidents that hold the gap open, for a fold under trust that begins now: unresolved, judged by the exact rule
+ * (their attempt ended before the first line that was observed under trust, `trustedFromN`), and of an attempt that
+ * declared something. `attempts` is the book of the new fold, which has been through the log.
+ */
+export function leftoversOf(state: IncidentState, attempts: AttemptBook, trustedFromN: number): ReadonlySet<string> {
+  const left = [...state.incidents.values()].filter(
+    (incident) =>
+      incident.status === "unresolved" &&
+      incident.attempt !== undefined &&
+      incident.attempt.endN < trustedFromN &&
+      declaredSomething(incident, attempts),
+  );
+  return new Set(left.map(({ id }) => id));
+}
+
+/** The end of the gap, when there is one that nothing holds open. */
+export function decideMetadataRecovered(
+  state: IncidentState,
+  { leftovers, at }: { readonly leftovers: ReadonlySet<string>; readonly at: number },
+): RecoveredEvent | undefined {
+  const gap = state.incidents.get(state.current.get(OPERATION) ?? "");
+  if (gap?.status !== "unresolved") return undefined;
+  const isHeld = [...leftovers].some((id) => state.incidents.get(id)?.status === "unresolved");
+  if (isHeld) return undefined;
+  return { id: `recovered:${gap.id}`, operation: OPERATION, kind: "recovered", incidents: [gap.id], at };
+}
+
+/** An incident of the exact rule names no ids itself: they were ordinary arguments then. */
+function declaredSomething({ attempt }: Incident, attempts: AttemptBook): boolean {
+  const fact = attempt?.toolCallId === undefined ? undefined : attempts.byToolCallId(attempt.toolCallId);
+  return fact?.operationId !== undefined || fact?.attemptId !== undefined || fact?.outcome === "expected";
+}
