@@ -5,6 +5,7 @@
 import { cleanLine } from "../../errors/redact.ts";
 import type { AttemptBook, AttemptFact, AttemptOutcome } from "../attempt-book.ts";
 import { sessionTag } from "../keys.ts";
+import { compactExcerpt } from "../pages/excerpt.ts";
 import { MAX_REASON_CHARS } from "../records.ts";
 import type { DisposedBy, DispositionEvent, Incident, IncidentState } from "../records.ts";
 import { readDispositionRequest } from "./disposition-request.ts";
@@ -14,7 +15,6 @@ import { agentReport } from "./permission-blocker.ts";
 
 /** Incidents that a refusal lists. */
 const MAX_LISTED = 10;
-const MAX_EXCERPT_BYTES = 120;
 const MAX_NAME_CHARS = 200;
 
 /** Where a request stands: what is known at that place of the run's log. */
@@ -138,15 +138,8 @@ function listedRow({ id, attempt, summary }: Incident): string {
     `- ${id}`,
     ...(attempt?.attemptId === undefined ? [] : [`attempt ${attempt.attemptId}`]),
     ...(attempt?.operationId === undefined ? [] : [`operation ${attempt.operationId}`]),
-    startOf(summary, MAX_EXCERPT_BYTES),
+    compactExcerpt(summary),
   ].join(" · ");
-}
-
-/** At most so many bytes of UTF-8, cut between characters. */
-function startOf(text: string, maxBytes: number): string {
-  if (Buffer.byteLength(text) <= maxBytes) return text;
-  const cut = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength("…"));
-  return `${new TextDecoder().decode(cut, { stream: true })}…`;
 }
 
 function quoted(name: string): string {

@@ -24,7 +24,8 @@ const OPERATION = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 const REFERENCE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/;
 /** Our ids of a call that was used again, or that ended twice, hold `#` and `~`. */
 const INCIDENT_ID = /^[A-Za-z0-9._:|#~-]{1,200}$/;
-const KEYS: readonly (keyof PermissionBlocker)[] = [
+/** Every key that a report may have. */
+export const PERMISSION_BLOCKER_KEYS: readonly (keyof PermissionBlocker)[] = [
   "version",
   "kind",
   "context",
@@ -41,7 +42,7 @@ const KEYS: readonly (keyof PermissionBlocker)[] = [
 export function readPermissionBlocker(value: unknown): PermissionBlocker | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const entries = new Map<string, unknown>(Object.entries(value));
-  if ([...entries.keys()].some((key) => !KEYS.some((known) => known === key))) return undefined;
+  if ([...entries.keys()].some((key) => !PERMISSION_BLOCKER_KEYS.some((known) => known === key))) return undefined;
   const context = oneOf(CONTEXTS, entries.get("context"));
   const resource = readPermissionResource(entries.get("resource"));
   const basis = oneOf(BASES, entries.get("basis"));
