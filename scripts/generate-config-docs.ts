@@ -48,7 +48,7 @@ adapters, and \`state\`.
 A \`.ostler.json\` comes with a checkout that somebody else may have written, so it may only tighten. It can choose a
 backend and a model, lower \`approve\`, and lower the numbers of \`timeouts\`, \`retry\` and \`limits\`. What would start a
 program, set its environment, mode or profile, approve more, or wait longer is ignored with a warning; so are \`gate\`,
-\`failures\`, \`restart\` and \`retention\`, and a \`confined\` of false where yours is true.
+\`failures\`, \`notify\`, \`restart\` and \`retention\`, and a \`confined\` of false where yours is true.
 
 ## When a value cannot be used
 `;

@@ -34,6 +34,10 @@ export interface Config {
   /** Start agents under bubblewrap. */
   readonly confined: boolean;
   readonly failures: { readonly strictRetry: boolean };
+  readonly notify: {
+    /** Gets the notifications of background commands on its stdin. */
+    readonly command?: readonly string[];
+  };
   readonly backends: Readonly<Record<string, BackendSettings>>;
   readonly timeouts: {
     readonly handshakeS: number;
@@ -65,6 +69,7 @@ export const DEFAULT_CONFIG: Config = {
   approve: "reads",
   confined: false,
   failures: { strictRetry: false },
+  notify: {},
   backends: {},
   timeouts: {
     handshakeS: 60,

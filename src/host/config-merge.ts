@@ -77,6 +77,7 @@ function overlay(base: Config, layer: ConfigLayer): Config {
     ...(layer.gate !== undefined && { gate: layer.gate }),
     confined: layer.confined ?? base.confined,
     failures: { ...base.failures, ...layer.failures },
+    notify: { ...base.notify, ...layer.notify },
     backends: Object.fromEntries(backends),
     timeouts: { ...base.timeouts, ...layer.timeouts },
     restart: { ...base.restart, ...layer.restart },

@@ -8,7 +8,7 @@ import { dotted } from "./config-layer.ts";
 import type { LayerReading } from "./config-layer.ts";
 import type { ConfigLayer } from "./config-schema.ts";
 
-const USERS_ALONE = ["retention", "restart", "gate", "failures"] as const;
+const USERS_ALONE = ["retention", "restart", "gate", "failures", "notify"] as const;
 const USERS_ALONE_PER_BACKEND = ["command", "env", "inheritEnv", "profile", "air", "mode"] as const;
 const LOWERED_ONLY = ["timeouts", "retry", "limits"] as const;
 const STRICTNESS: Readonly<Record<Approval, number>> = { all: 0, reads: 1, none: 2 };

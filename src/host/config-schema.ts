@@ -61,6 +61,12 @@ export const configSchema = z
         DEFAULTS.failures.strictRetry,
       ),
     }),
+    notify: section("Who is told of background commands.", {
+      command: z.array(z.string().min(1)).min(1).exactOptional().meta({
+        description:
+          "Program and arguments, started without a shell with the words on its stdin. Without it they wait for your next command at a terminal.",
+      }),
+    }),
     backends: z
       .record(z.string().regex(/^[A-Za-z0-9][\w.-]*$/), backendSchema)
       .exactOptional()

@@ -20,11 +20,15 @@ export async function runBriefly(
     readonly env: Readonly<Record<string, string>>;
     readonly timeoutMs: number;
     readonly signal?: AbortSignal;
+    /** What it may read; none by default. */
+    readonly input?: string;
   },
 ): Promise<BriefRun> {
-  const { env, timeoutMs, signal } = options;
+  const { env, timeoutMs, signal, input } = options;
   signal?.throwIfAborted();
-  const child = spawn(file, args, { env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = spawn(file, args, { env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true });
+  // It may leave without reading.
+  child.stdin.on("error", () => {}).end(input);
   const said = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {

@@ -34,6 +34,7 @@ const documentedDefaults = {
   approve: "reads",
   confined: false,
   failures: { strictRetry: false },
+  notify: {},
   timeouts: {
     handshakeS: 60,
     sessionS: 90,
@@ -494,6 +495,14 @@ test("the gate is the user's alone, and one that cannot be read is required", as
   write(user, { gate: "required" });
   expect((await load()).config.gate).toBe("required");
   expect((await load()).warnings).toEqual([]);
+});
+
+test("who is told of background commands is the user's to say", async () => {
+  write(user, { notify: { command: ["tell-me", "--now"] } });
+  write("project/.ostler.json", { notify: { command: ["evil"] } });
+  const { config, warnings } = await load();
+  expect(config.notify).toEqual({ command: ["tell-me", "--now"] });
+  expect(warnings).toEqual([expect.stringContaining("a project file may only tighten, so notify is ignored")]);
 });
 
 test("confinement may be switched on by a project file and not off, and one that cannot be read is on", async () => {
