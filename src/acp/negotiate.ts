@@ -58,6 +58,8 @@ export interface AgentCapabilities {
   /** Tells of subagents as sessions of their own. */
   readonly subagents: boolean;
   readonly air: AgentAir;
+  /** Takes MCP servers over HTTP; those on stdio every agent has to take. */
+  readonly mcpHttp: boolean;
   /** Takes images in a prompt. */
   readonly image: boolean;
   /** Takes the text of files in a prompt; undefined = not said, and most agents do. */
@@ -78,6 +80,7 @@ export function readAgentCapabilities(result: unknown): AgentCapabilities {
     list: isObject(sessions["list"]),
     subagents: isObject(sessions["subagents"]),
     air: readAgentAir(isObject(result) ? result : {}),
+    mcpHttp: objectAt(agent, "mcpCapabilities")["http"] === true,
     image: prompts["image"] === true,
     embeddedContext: typeof embeddedContext === "boolean" ? embeddedContext : undefined,
   };

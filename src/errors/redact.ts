@@ -10,6 +10,7 @@ type Replacement = string | ((...groups: string[]) => string);
 
 /** Tokens that show what they are by their own shape, whatever stands around them. */
 const TOKEN_SHAPES: readonly string[] = [
+  "ostler_mcp_[\\w-]{16,}",
   "sk-ant-[\\w-]{4,}",
   "sk-(?:proj|svcacct|admin|or-v1|live|test)-[\\w-]{8,}",
   "sk-[A-Za-z0-9]{16,}",

@@ -130,6 +130,7 @@ const NOTHING = {
   list: false,
   subagents: false,
   air: NO_AIR,
+  mcpHttp: false,
   image: false,
   embeddedContext: undefined,
 };
@@ -145,6 +146,7 @@ test.each<{ from: string; result: unknown; expected: object }>([
         loadSession: "true",
         sessionCapabilities: { resume: true, close: null },
         promptCapabilities: { image: 1, embeddedContext: "no" },
+        mcpCapabilities: { http: "yes" },
       },
     },
     expected: NOTHING,
@@ -154,12 +156,14 @@ test.each<{ from: string; result: unknown; expected: object }>([
     result: {
       agentCapabilities: {
         promptCapabilities: { image: true, embeddedContext: true },
+        mcpCapabilities: { http: true },
         loadSession: true,
         sessionCapabilities: { close: {}, delete: {}, fork: {}, list: {}, resume: {} },
       },
     },
     expected: {
       ...NOTHING,
+      mcpHttp: true,
       load: true,
       resume: true,
       close: true,
