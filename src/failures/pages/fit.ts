@@ -14,6 +14,7 @@ export type LineName =
   | "unclassified"
   | "cursor"
   | "status"
+  | "health"
   | "reset"
   | "count"
   | "correctness";
@@ -21,7 +22,7 @@ export type LineName =
 /** An empty text is no line. */
 export type Line = readonly [name: LineName, text: string];
 
-/** Dropped in this order (failure observations, section 7.4; the lines of identity and reset are ours). */
+/** Dropped in this order (failure observations, section 7.4; the lines of identity, health and reset are ours). */
 const DROPPED_IN_ORDER: readonly LineName[] = [
   "closed",
   "expected",
@@ -31,6 +32,7 @@ const DROPPED_IN_ORDER: readonly LineName[] = [
   "unclassified",
   "cursor",
   "status",
+  "health",
   "reset",
   "count",
   "correctness",
@@ -92,7 +94,7 @@ export function fitSection(
 }
 
 /** Drops lines until the rest fits; when not even the last one does, whichever does. */
-function dropLines(lines: readonly Line[], maxBytes: number): string {
+export function dropLines(lines: readonly Line[], maxBytes: number): string {
   for (let dropped = 0; dropped < DROPPED_IN_ORDER.length; dropped += 1) {
     const kept = new Set(DROPPED_IN_ORDER.slice(dropped));
     const text = joined(textsOf(lines.filter(([name]) => kept.has(name) && (name !== "count" || !kept.has("cursor")))));
@@ -114,10 +116,12 @@ function rowsUpTo({ total, row }: Section, maxBytes: number): readonly string[] 
   return rows;
 }
 
-function textsOf(lines: readonly Line[]): readonly string[] {
+/** What the lines say, without those that say nothing. */
+export function textsOf(lines: readonly Line[]): readonly string[] {
   return lines.map(([, text]) => text).filter((text) => text !== "");
 }
 
-function joined(lines: readonly string[]): string {
+/** One text of them. */
+export function joined(lines: readonly string[]): string {
   return lines.join("\n");
 }
