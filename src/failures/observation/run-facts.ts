@@ -1,0 +1,14 @@
+/** What holds for a whole run while it is observed. */
+import type { RunSessions } from "./run-session.ts";
+
+export interface RunFacts {
+  readonly runId: string;
+  readonly conversationId: string;
+  readonly trusted: boolean;
+  readonly strict: boolean;
+  readonly sessions: RunSessions;
+  /** The newest process was told `_meta.jetbrains.air`, whatever it lists. */
+  air: boolean;
+  /** MCP servers that Ostler asked the newest session for. */
+  servers: ReadonlySet<string>;
+}

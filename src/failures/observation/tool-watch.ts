@@ -1,0 +1,160 @@
+/**
+ * Tool frames of all sessions of a run, from the first word of a call to how it ended (failure observations, sections 5.1
+ * to 5.4). The way of a call that goes well costs next to nothing: no hash, no scrubbing, no text.
+ */
+import { isObject } from "../../acp/frames.ts";
+import type { Frame } from "../../acp/frames.ts";
+import { readAirField } from "../../acp/air/namespace.ts";
+import { readBeatOf } from "../../acp/tool-merge.ts";
+import type { IncidentState, JournalEvent } from "../records.ts";
+import { isBare } from "./attempt.ts";
+import type { Attempt, Ending } from "./attempt.ts";
+import type { Attempts } from "./attempts.ts";
+import { readIntent } from "./intent-rules.ts";
+import { isShell } from "./operation.ts";
+import { ENDS, decideOutcome, isCoarse } from "./outcome.ts";
+import { OwnCalls, ownToolOf } from "./own-calls.ts";
+import type { RunFacts } from "./run-facts.ts";
+import type { RunSession } from "./run-session.ts";
+import { unreadableFrame } from "./tool-events.ts";
+import type { TurnEndings } from "./turn-endings.ts";
+import type { Verdicts } from "./verdicts.ts";
+
+const NONE: readonly JournalEvent[] = [];
+
+export class ToolWatch {
+  readonly ownCalls = new OwnCalls();
+  readonly #facts: RunFacts;
+  readonly #attempts: Attempts;
+  readonly #verdicts: Verdicts;
+  readonly #endings: TurnEndings;
+  /** Calls by the background task that they became. */
+  readonly #tasks = new Map<string, Attempt>();
+
+  constructor(facts: RunFacts, attempts: Attempts, verdicts: Verdicts, endings: TurnEndings) {
+    this.#facts = facts;
+    this.#attempts = attempts;
+    this.#verdicts = verdicts;
+    this.#endings = endings;
+  }
+
+  /** A `tool_call` or `tool_call_update`. */
+  frame(params: Frame, update: Frame, place: Ending, state: IncidentState): readonly JournalEvent[] {
+    const { sessionId } = params;
+    const { toolCallId, status } = update;
+    if (typeof sessionId !== "string" || typeof toolCallId !== "string") {
+      return [unreadableFrame(place, "it names no session or no call")];
+    }
+    const session = this.#facts.sessions.get(sessionId);
+    const known = session.calls.get(toolCallId);
+    const isReplay = session.isLoading || isMarkedReplay(update["_meta"]);
+    if (known === undefined || (known.ending !== undefined && update["sessionUpdate"] === "tool_call")) {
+      if (known === undefined ? this.#isBeat(session, update) : isReplay) return NONE;
+      return this.#begin(session, toolCallId, update, isReplay, place, state);
+    }
+    if (isReplay && known.ending !== undefined) return NONE;
+    this.#merge(known, update);
+    return this.#judge(known, update, status, place, state);
+  }
+
+  /** A call became a background task. */
+  backgrounded(sessionId: unknown, { asyncTaskId, toolCallId }: Frame): void {
+    if (typeof sessionId !== "string" || typeof toolCallId !== "string") return;
+    const attempt = this.#facts.sessions.get(sessionId).calls.get(toolCallId);
+    if (attempt === undefined || attempt.ending !== undefined) return;
+    attempt.isBackground = true;
+    if (typeof asyncTaskId === "string") this.#tasks.set(asyncTaskId, attempt);
+  }
+
+  /** Ostler asked for the end of a background task. */
+  taskStopped(asyncTaskId: unknown): void {
+    const attempt = typeof asyncTaskId === "string" ? this.#tasks.get(asyncTaskId) : undefined;
+    if (attempt !== undefined) attempt.isStopped = true;
+  }
+
+  #begin(
+    session: RunSession,
+    toolCallId: string,
+    update: Frame,
+    isReplay: boolean,
+    place: Ending,
+    state: IncidentState,
+  ): readonly JournalEvent[] {
+    // The turn goes on, so what failed without a word before did so on its own.
+    const events = session.held.length > 0 && !isReplay ? this.#endings.releaseHeld(session) : NONE;
+    const attempt = this.#attempts.start(session, toolCallId, place.n);
+    attempt.isReplayed = isReplay;
+    attempt.isCompaction = readAirField(update["_meta"], "contextCompaction") !== undefined;
+    this.#merge(attempt, update);
+    const more = this.#judge(attempt, update, update["status"], place, state, events);
+    return events.length === 0 ? more : [...events, ...more];
+  }
+
+  #merge(attempt: Attempt, update: Frame): void {
+    const { trusted } = this.#facts;
+    attempt.merge(update, trusted);
+    if (trusted && update["rawInput"] != null && attempt.intent === undefined) this.#readIntent(attempt);
+  }
+
+  /** The harness's own shell passes on what it does not know: there an intent counts as declared in `run`. */
+  #readIntent(attempt: Attempt): void {
+    const { input } = attempt;
+    if (!isShell(attempt) || ownToolOf(attempt) !== undefined || !isObject(input)) return;
+    const read = readIntent(input);
+    const { attemptId } = input;
+    const isNew = typeof attemptId !== "string" || attemptId === "" || this.#attempts.spend(attemptId);
+    if (read.ok && isNew) this.#attempts.declare(attempt, read.intent);
+    else attempt.intent = {};
+  }
+
+  #judge(
+    attempt: Attempt,
+    update: Frame,
+    status: unknown,
+    place: Ending,
+    state: IncidentState,
+    before: readonly JournalEvent[] = NONE,
+  ): readonly JournalEvent[] {
+    if (status == null || status === "in_progress" || status === "pending" || attempt.isCompaction) return NONE;
+    if (!ENDS.has(status)) {
+      return typeof status === "string" || attempt.isReplayed
+        ? NONE
+        : [unreadableFrame(place, "its status is no word")];
+    }
+    if (isCoarse(attempt, status, this.#facts.air)) attempt.code = undefined;
+    const { session } = attempt;
+    const outcome = decideOutcome(attempt, status, this.#facts.sessions.isCancelled(session));
+    if (attempt.ending !== undefined) return this.#verdicts.endedAgain(attempt, outcome, place, state);
+    if (attempt.isReplayed) {
+      this.#verdicts.close(attempt, outcome, place);
+      return NONE;
+    }
+    const ownTool = this.#facts.trusted ? ownToolOf(attempt) : undefined;
+    if (ownTool !== undefined && this.ownCalls.isKnown(attempt, ownTool, status)) {
+      this.#verdicts.close(attempt, outcome, place);
+      return NONE;
+    }
+    if (
+      outcome === "failed" &&
+      attempt.code === undefined &&
+      isBare(update) &&
+      this.#facts.sessions.isWorking(session)
+    ) {
+      this.#verdicts.close(attempt, outcome, place);
+      session.held.push(attempt);
+      return NONE;
+    }
+    return this.#verdicts.ended(attempt, outcome, place, state, before);
+  }
+
+  /** A sign of life of something unknown that belongs to a call: not a call of its own. */
+  #isBeat(session: RunSession, update: Frame): boolean {
+    const parent = readBeatOf(update);
+    return parent !== undefined && session.calls.has(parent);
+  }
+}
+
+/** kiro V3 marks every frame of a replay (kiro wire notes, section 6). */
+function isMarkedReplay(meta: unknown): boolean {
+  return isObject(meta) && isObject(meta["kiro"]) && meta["kiro"]["replay"] === true;
+}
