@@ -85,7 +85,11 @@ async function settleRun(registry: RunRegistry, id: string, options: SettleOptio
   try {
     if (found === "lost") {
       await rescan(meta);
-      meta = registry.updateMeta(id, { status: "lost", endedAt: now() }) ?? meta;
+      // Somebody may have gone on with the run meanwhile.
+      meta =
+        registry.updateMeta(id, (current) => (isOurs(current) ? { status: "lost", endedAt: now() } : undefined)) ??
+        meta;
+      if (meta.status !== "lost") return undefined;
     }
     const callback = dueCallback(meta);
     if (callback !== undefined && tell !== undefined) {
@@ -133,11 +137,12 @@ function decideClaim(meta: RunMeta, canTell: boolean): Claim | undefined {
   }
 }
 
-function lookAt({ supervisor, process, machine, status }: RunMeta): LifecycleFacts {
+function lookAt(meta: RunMeta): LifecycleFacts {
+  const { supervisor, process, machine, status } = meta;
   const self = thisProcess();
   if (supervisor.system === self.system) {
     // Who found it orphaned looks again.
-    const isOwnFind = status === "orphaned" && supervisor.pid === self.pid;
+    const isOwnFind = status === "orphaned" && isOurs(meta);
     return {
       sameSystem: true,
       supervisorAlive: isAlive(supervisor) && !isOwnFind,
@@ -147,6 +152,11 @@ function lookAt({ supervisor, process, machine, status }: RunMeta): LifecycleFac
   const isEarlierBoot =
     machine !== undefined && machine === thisMachine() && bootOf(supervisor.system) !== bootOf(self.system);
   return { sameSystem: isEarlierBoot, supervisorAlive: false, processAlive: false };
+}
+
+function isOurs({ supervisor }: RunMeta): boolean {
+  const { pid, startedAt, system } = thisProcess();
+  return supervisor.pid === pid && supervisor.startedAt === startedAt && supervisor.system === system;
 }
 
 function dropLeftOver(registry: RunRegistry, id: string, now: number): void {

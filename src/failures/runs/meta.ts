@@ -24,10 +24,11 @@ export interface RunMeta {
   readonly title: string;
   readonly cwd: string;
   readonly supervisor: OwnerIdentity;
-  /** The harness or the command; absent before it was started. */
-  readonly process?: ProcessIdentity;
-  /** What every process of the run carries in its environment (`process-mark.ts`); for whoever has to end the run. */
-  readonly mark?: string;
+  /**
+   * The harness or the command; absent before it was started. `mark`: what everything it starts carries in its
+   * environment (`process-mark.ts`), for whoever has to end the run.
+   */
+  readonly process?: ProcessIdentity & { readonly mark?: string };
   /** How the newest process ended. */
   readonly exit?: { readonly code: number | null; readonly signal: string | null };
   /** An agent's run: the conversation that it belongs to (of the store, or the run's own id for a one-shot). */

@@ -17,8 +17,7 @@ const FIELDS: Readonly<Record<keyof RunMeta, { readonly is: Check; readonly opti
   cwd: { is: isText },
   supervisor: { is: (value) => isProcess(value) && isText(value["system"]) },
   // A signal to number 1 reaches every process of a container; Ostler itself may be that one.
-  process: { is: (value) => isProcess(value) && value["pid"] !== 1, optional: true },
-  mark: { is: (value) => isText(value) && isMark(value), optional: true },
+  process: { is: (value) => isProcess(value) && value["pid"] !== 1 && isMarked(value), optional: true },
   exit: { is: isExit, optional: true },
   conversationId: { is: isText, optional: true },
   backend: { is: isText, optional: true },
@@ -75,6 +74,10 @@ function isTime(value: unknown): boolean {
 
 function isProcess(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && isCount(value["pid"]) && value["pid"] !== 0 && isText(value["startedAt"]);
+}
+
+function isMarked({ mark }: Readonly<Record<string, unknown>>): boolean {
+  return mark === undefined || (isText(mark) && isMark(mark));
 }
 
 function isExit(value: unknown): boolean {

@@ -12,7 +12,7 @@ import { thisMachine } from "./machine.ts";
 import type { RunMeta } from "./meta.ts";
 import { ProvenanceRecords } from "./provenance.ts";
 import { readRunMeta } from "./read-meta.ts";
-import { isSettled } from "./settled.ts";
+import { isEnded, isSettled } from "./settled.ts";
 import { readWhole, replaceWhole, syncFolder } from "./whole-file.ts";
 
 const META_FILE = "meta.json";
@@ -51,6 +51,11 @@ export class RunRegistry {
 
   metaFile(id: string): string {
     return join(this.runFolder(id), META_FILE);
+  }
+
+  /** What `withFileLock` locks a run's metadata by. */
+  lockFile(id: string): string {
+    return join(this.runFolder(id), "meta.lock");
   }
 
   /**
@@ -97,12 +102,12 @@ export class RunRegistry {
    */
   updateMeta(id: string, change: MetaPatch | ((meta: RunMeta) => MetaPatch | undefined)): RunMeta | undefined {
     if (typeof this.readMeta(id) === "string") return undefined;
-    return withFileLock(join(this.runFolder(id), "meta.lock"), () => {
+    return withFileLock(this.lockFile(id), () => {
       const meta = this.readMeta(id);
       if (typeof meta === "string") return undefined;
       const patch = typeof change === "function" ? change(meta) : change;
       if (patch === undefined) return meta;
-      const changed = { ...meta, ...patch };
+      const changed = current({ ...meta, ...patch });
       this.writeMeta(changed);
       return changed;
     });
@@ -139,8 +144,9 @@ export class RunRegistry {
     return statSync(join(this.#open, id), { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN;
   }
 
+  /** Whether there is a run of this name, readable or not. */
   has(id: string): boolean {
-    return statSync(this.runFolder(id), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    return isRunId(id) && statSync(this.runFolder(id), { throwIfNoEntry: false })?.isDirectory() === true;
   }
 
   /** Forgets that a run is open, for one that is not there any more. */
@@ -157,6 +163,13 @@ export class RunRegistry {
     writeFileSync(mark, "", { mode: 0o600 });
     syncFolder(this.#open);
   }
+}
+
+/** A run that goes on again has no end any more. */
+function current(meta: RunMeta): RunMeta {
+  if (isEnded(meta.status)) return meta;
+  const { endedAt: _endedAt, ...goesOn } = meta;
+  return goesOn;
 }
 
 function textOf(meta: RunMeta): string {

@@ -192,6 +192,18 @@ test("a mark without a run goes after an hour: before that the run may be in the
   expect(registry.openIds()).toEqual([]);
 });
 
+test("a run that somebody went on with while its log was scanned is not lost", async () => {
+  const id = given({ supervisor: DEAD });
+  const resumed = { ...thisProcess(), startedAt: "2" };
+  const told: string[] = [];
+  const settled = await settleRuns(registry, {
+    rescan: () => Promise.resolve(void registry.updateMeta(id, { status: "running", supervisor: resumed })),
+    tell: (meta) => Promise.resolve(void told.push(meta.id)),
+  });
+  expect({ settled, told }).toEqual({ settled: [], told: [] });
+  expect(registry.readMeta(id)).toMatchObject({ status: "running", supervisor: resumed });
+});
+
 test("two Ostlers at once: each run is scanned and told once", async () => {
   const ids = Array.from({ length: 20 }, () => given({ supervisor: DEAD }));
   const log = join(state, "asked.log");

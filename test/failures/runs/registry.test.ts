@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { thisProcess } from "../../../src/acp/this-process.ts";
 import { RunRegistry } from "../../../src/failures/runs/registry.ts";
-import { aRun } from "./run-fixture.ts";
+import { GONE, aRun } from "./run-fixture.ts";
 
 let state: string;
 let registry: RunRegistry;
@@ -153,6 +153,25 @@ test.each([
   expect(registry.openIds()).toEqual([]);
   registry.updateMeta(meta.id, { told: [], ...patch });
   expect(registry.openIds()).toEqual(open ? [meta.id] : []);
+});
+
+test("a run that goes on again has no end", () => {
+  const meta = aRun({ status: "failed", endedAt: 5, told: ["completion"] });
+  registry.createRun(meta);
+  registry.updateMeta(meta.id, { status: "running", told: [] });
+  expect(registry.readMeta(meta.id)).not.toHaveProperty("endedAt");
+});
+
+test.each([
+  { from: "a mark", process: { ...GONE, mark: "4711-mgx1k2a3-0badcafe0badcafe" }, read: true },
+  { from: "no mark", process: GONE, read: true },
+  { from: "a mark that matches anything", process: { ...GONE, mark: "" }, read: false },
+  { from: "number 1, which a signal to must never reach", process: { pid: 1, startedAt: "1" }, read: false },
+])("a process with $from: is the metadata readable? $read", ({ process, read }) => {
+  const meta = aRun({ process });
+  registry.createRun(meta);
+  const found = registry.readMeta(meta.id);
+  expect(typeof found === "string" ? found : found.process).toEqual(read ? process : "unreadable");
 });
 
 test("two processes that change one run lose nothing of each other's", async () => {
