@@ -124,6 +124,8 @@ export interface JournalRecord {
   readonly seq: number;
   /** When the supervisor saw it, ms since 1970. */
   readonly observedAt: number;
+  /** So many lines before it are its own beginning, cut off by a disk that took no more: nothing was lost with them. */
+  readonly torn?: number;
   readonly event: JournalEvent;
   /** CRC-32 of the JSON text of `event`, 8 hex characters. */
   readonly crc?: string;
