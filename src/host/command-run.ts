@@ -1,0 +1,114 @@
+/**
+ * The life of one background command, led by the process that owns it: written down, started, waited for, observed, told.
+ * How far it came (metadata) and what failed (journal) are two facts; neither is made of the other.
+ */
+import { KINDS } from "../errors/kinds.ts";
+import { systemCode } from "../errors/system-code.ts";
+import { eventOfExit } from "./command-run-exit.ts";
+import type { FailureEvent } from "../failures/records.ts";
+import { RunRegistry } from "../failures/runs/registry.ts";
+import type { RunContext, RunOutcome } from "./command-run-context.ts";
+import { endOf, exitCodeOf } from "./command-run-end.ts";
+import type { StopRequests } from "./command-run-end.ts";
+import type { CommandLaunch, RunNews } from "./command-run-launch.ts";
+import { RunTeller } from "./command-run-teller.ts";
+import { CommandProcess, CommandUnstartable } from "./command-run-process.ts";
+import { recoverEarlier } from "./command-run-recovery.ts";
+import { RunRecord } from "./command-run-record.ts";
+import { pollHeader, runWatch } from "./command-run-watch.ts";
+import { DEFAULT_BACKEND_SETTINGS } from "./config-defaults.ts";
+import { childEnvironment } from "./environment.ts";
+import { proveConfinement } from "./confinement.ts";
+import { NoticeBox } from "./notice-box.ts";
+import { ensureStateFolder, shortPath } from "./paths.ts";
+import type { Paths } from "./paths.ts";
+
+export interface SupervisorPorts {
+  readonly paths: Paths;
+  /** Of the supervisor; the command gets it without Ostler's secrets. */
+  readonly env: NodeJS.ProcessEnv;
+  /** To whoever asked for the run. Resolves with false when nobody listens any more. */
+  readonly tell: (news: RunNews) => Promise<boolean>;
+  readonly requests: StopRequests;
+}
+
+/** Runs it to its end, whatever that is. Resolves when all of it is written down and told. */
+export async function superviseRun(launch: CommandLaunch, ports: SupervisorPorts): Promise<void> {
+  const { paths, env, tell, requests } = ports;
+  const registry = new RunRegistry(paths.state);
+  const confinement = launch.confined ? await proveConfinement({ paths, workspace: launch.cwd, env }) : undefined;
+  if (confinement?.trusted === false) await tell({ type: "unconfined", because: confinement.because });
+  let record: RunRecord;
+  try {
+    ensureStateFolder(paths);
+    record = RunRecord.create(registry, launch, confinement?.trusted === false ? [confinement.because] : []);
+  } catch (error) {
+    const why = systemCode(error) || "unknown reason";
+    await tell({ type: "refused", sentence: `No run can be written down in ${shortPath(paths.state, env)} (${why})` });
+    return;
+  }
+  const childEnv = childEnvironment({ env, surface: "ask", profile: "generic", settings: DEFAULT_BACKEND_SETTINGS });
+  const teller = new RunTeller({ launch, record, env: childEnv, box: new NoticeBox(paths.state), tell });
+  const start = async (): Promise<CommandProcess> => {
+    const [file, ...args] = launch.command;
+    const process = await CommandProcess.start({
+      command: confinement?.trusted === true ? confinement.confine({ file, args }) : { file, args },
+      cwd: launch.cwd,
+      env: childEnv,
+      stdout: record.output.pipe(),
+      stderr: record.output.pipe(),
+    });
+    record.update({ status: "running", process: process.identity });
+    return process;
+  };
+  const deadline = launch.timeoutMs === undefined ? undefined : performance.now() + launch.timeoutMs;
+  const context: RunContext = { launch, record, requests, deadline, start, look: () => teller.look() };
+  const outcome = await runTask(context, teller);
+  record.update({
+    status: outcome.status,
+    endedAt: Date.now(),
+    ...(outcome.exit !== undefined && { exit: outcome.exit }),
+  });
+  if (outcome.exit?.code === 0 && record.meta !== undefined) await recoverEarlier(registry, record.meta);
+  await teller.ended(outcome);
+  await record.close();
+  await tell({ type: "ended", status: outcome.status, exitCode: outcome.exitCode });
+}
+
+async function runTask(context: RunContext, teller: RunTeller): Promise<RunOutcome> {
+  const { launch, record, start } = context;
+  if (launch.watch !== undefined) record.output.header(pollHeader(1));
+  let first: CommandProcess;
+  try {
+    first = await start();
+  } catch (error) {
+    if (!(error instanceof CommandUnstartable)) throw error;
+    await noteExit(context, { code: null, signal: null, timedOut: false, problem: error.message });
+    await teller.unstarted(error.message);
+    return { status: "failed", exitCode: KINDS.agent_spawn.exit };
+  }
+  await teller.started();
+  if (launch.watch !== undefined) return runWatch(context, launch.watch, first);
+  return runOnce(context, first);
+}
+
+async function runOnce(context: RunContext, process: CommandProcess): Promise<RunOutcome> {
+  const end = await endOf(process, context.requests, context.deadline);
+  const { code, signal, by } = end;
+  const exit = { code, signal };
+  const exitCode = exitCodeOf(end);
+  if (by === "stop") return { status: "cancelled", exitCode, exit };
+  const event = await noteExit(context, { ...exit, timedOut: by === "timeout" });
+  return { status: event === undefined || event.expected === true ? "completed" : "failed", exitCode, exit };
+}
+
+async function noteExit(
+  { record, launch, look }: RunContext,
+  end: Parameters<typeof eventOfExit>[1],
+): Promise<FailureEvent | undefined> {
+  const evidence = `output.log#byte=${record.output.lastLineAt}`;
+  const event = eventOfExit({ ...launch, id: record.id }, end, { at: Date.now(), evidence });
+  if (event !== undefined) await record.note(event, { durable: true });
+  look();
+  return event;
+}
