@@ -2,7 +2,17 @@
  * What a confined program must not change, and how it could get around that: a folder that is read-only is no
  * protection while a folder above it can be renamed, or while a link on the way to it can be replaced.
  */
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemCode } from "../errors/system-code.ts";
@@ -62,12 +72,16 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || folder === sep || path.startsWith(folder + sep);
 }
 
-/** The folders that hold Ostler's state, configuration and data. Makes those that are missing: what is not there cannot be protected. */
-export function ownFolders(paths: Paths): readonly string[] {
+/**
+ * Ostler's state, configuration and data, the state folder first. Makes the folders that are missing: what is not there
+ * cannot be protected. Parts of them are often links to elsewhere (a larger disk, a folder of dotfiles).
+ */
+export function ownPlaces(paths: Paths): readonly string[] {
   ensureStateFolder(paths);
   const folders = [paths.state, dirname(paths.configFile), paths.data];
   for (const folder of folders) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folders;
+  const parts = [...readdirSync(paths.state).map((name) => join(paths.state, name)), paths.configFile, paths.adapters];
+  return [...folders, ...parts.filter((part) => existsSync(part))];
 }
 
 /** Where the program files of this very Ostler are, and the folder somebody would work in to change them. */

@@ -12,11 +12,12 @@ import {
   commandTakers,
   foldersAbove,
   isWithin,
-  ownFolders,
+  ownPlaces,
   ownInstallation,
   readWay,
 } from "./confinement-places.ts";
 import type { Installation } from "./confinement-places.ts";
+import { otherPlacesOf } from "./mount-aliases.ts";
 import { shortPath } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { probeConfinement } from "./write-probe.ts";
@@ -30,6 +31,8 @@ export interface ConfinementOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Default: where this module is. */
   readonly installation?: Installation;
+  /** Folders in which bubblewrap is looked for. Default: those of the system, then `PATH`. */
+  readonly programFolders?: readonly string[];
 }
 
 /** Commands can be confined, and a probe from inside has shown it; or a sentence (no full stop) says why not. */
@@ -75,16 +78,23 @@ export async function proveConfinement(options: ConfinementOptions): Promise<Con
 
 class Unconfinable extends Error {}
 
-function planConfinement({ paths, workspace, env, installation = ownInstallation() }: ConfinementOptions): {
+function planConfinement({
+  paths,
+  workspace,
+  env,
+  installation = ownInstallation(),
+  programFolders = [...SYSTEM_FOLDERS, ...(env["PATH"] ?? "").split(":").filter(isAbsolute)],
+}: ConfinementOptions): {
   readonly bubblewrap: string;
   readonly args: readonly string[];
   readonly probed: readonly string[];
 } {
   if (process.platform !== "linux") throw new Unconfinable("Confinement needs Linux and bubblewrap");
-  const bubblewrap = findBubblewrap(env);
-  const folders = ownFolders(paths);
-  const ways = [...folders, installation.files].map(readWay);
-  const frozen = outermost(ways.map(({ real }) => real));
+  const bubblewrap = findBubblewrap(programFolders);
+  const ways = [...ownPlaces(paths), installation.files].map(readWay);
+  const [state] = ways;
+  const reals = ways.map(({ real }) => real);
+  const frozen = outermost([...reals, ...outermost(reals).flatMap(otherPlacesOf)]);
   const work = readWay(workspace).real;
   const around = frozen.find((folder) => isWithin(work, folder));
   if (isWithin(work, readWay(installation.folder).real))
@@ -98,16 +108,21 @@ function planConfinement({ paths, workspace, env, installation = ownInstallation
     throw new Unconfinable(
       `Ostler's folder is reached through a link in ${shortPath(loose, env)}, which the agent could replace`,
     );
-  const [state = paths.state] = folders;
-  return { bubblewrap, args: bubblewrapArguments({ frozen, ...hiddenPlaces(state, env) }), probed: frozen };
+  const places = { frozen, ...hiddenPlaces(state?.real ?? paths.state, work, env) };
+  return { bubblewrap, args: bubblewrapArguments(places), probed: frozen };
 }
 
 /** The sockets of Ostlers: whoever can ask them can act outside. */
-function hiddenPlaces(state: string, env: NodeJS.ProcessEnv): Pick<ConfinedPlaces, "hidden" | "sockets" | "masked"> {
-  const owners = join(readWay(state).real, "sockets");
+function hiddenPlaces(
+  state: string,
+  workspace: string,
+  env: NodeJS.ProcessEnv,
+): Pick<ConfinedPlaces, "hidden" | "sockets" | "masked"> {
+  const owners = join(state, "sockets");
   mkdirSync(owners, { recursive: true, mode: 0o700 });
   const { folders, sockets } = commandTakers(env);
-  return { hidden: outermost(folders), sockets, masked: [owners] };
+  const hidden = outermost(folders).filter((folder) => !isWithin(workspace, folder));
+  return { hidden, sockets, masked: [owners] };
 }
 
 /** Real paths of what bubblewrap is told about. */
@@ -160,8 +175,7 @@ function byDepth(folders: readonly string[]): string[] {
 const SYSTEM_FOLDERS: readonly string[] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /** Only one of the system's: what an earlier agent has put into the user's own folders would confine nothing. */
-function findBubblewrap(env: NodeJS.ProcessEnv): string {
-  const folders = [...SYSTEM_FOLDERS, ...(env["PATH"] ?? "").split(":").filter(isAbsolute)];
+function findBubblewrap(folders: readonly string[]): string {
   const file = folders.map((folder) => join(folder, "bwrap")).find(isProgramOfSystem);
   if (file === undefined)
     throw new Unconfinable(

@@ -13,24 +13,25 @@ const MAX_REASON_CHARS = 200;
 const NAMESPACES = ["user", "pid", "mnt"] as const;
 
 /**
- * Every folder is written to; a folder that was already open when Ostler started, and is handed on, would be a way out
+ * Every place is written to; a folder that was already open when Ostler started, and is handed on, would be a way out
  * whatever is mounted; the names of the namespaces tell that they are others. The last line tells that all of it ran.
  */
 const SCRIPT = `
-for folder; do
-  if (: >"$folder/.write-probe") 2>/dev/null; then rm -f "$folder/.write-probe"; echo "writable $folder"; fi
+for place; do
+  if [ -d "$place" ]; then (: >"$place/.write-probe") 2>/dev/null; else (: >>"$place") 2>/dev/null; fi
+  if [ $? = 0 ]; then rm -f "$place/.write-probe"; echo "writable $place"; fi
 done
 for fd in /proc/self/fd/*; do if [ -d "$fd" ]; then echo "open \${fd##*/}"; fi; done
 for name in ${NAMESPACES.join(" ")}; do echo "$name $(readlink /proc/self/ns/$name)"; done
 echo done
 `;
 
-/** A sentence (no full stop) about what is wrong; undefined when the folders are safe from what `confine` starts. */
+/** A sentence (no full stop) about what is wrong; undefined when the places are safe from what `confine` starts. */
 export async function probeConfinement(
   confine: (command: CommandLine) => CommandLine,
-  folders: readonly string[],
+  places: readonly string[],
 ): Promise<string | undefined> {
-  const { file, args } = confine({ file: "/bin/sh", args: ["-c", SCRIPT, "sh", ...folders] });
+  const { file, args } = confine({ file: "/bin/sh", args: ["-c", SCRIPT, "sh", ...places] });
   const env = { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" };
   return readProbe(await runBriefly(file, args, { env, timeoutMs: PROBE_MS }), outsideNamespaces());
 }
