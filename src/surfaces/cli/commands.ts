@@ -12,6 +12,7 @@ import {
   TASKS_OPTIONS,
 } from "./options.ts";
 import type { OptionTable } from "./options.ts";
+import { RUN_OPTIONS, WATCH_OPTIONS } from "./run-options.ts";
 
 /** In the order in which the help lists them. */
 export const COMMAND_NAMES = [
@@ -20,6 +21,8 @@ export const COMMAND_NAMES = [
   "goal",
   "steer",
   "tasks",
+  "run",
+  "watch",
   "models",
   "modes",
   "backends",
@@ -38,6 +41,8 @@ export const COMMANDS: Readonly<Record<CommandName, OptionTable>> = {
   models: OFFERS_OPTIONS,
   modes: OFFERS_OPTIONS,
   tasks: TASKS_OPTIONS,
+  run: RUN_OPTIONS,
+  watch: WATCH_OPTIONS,
   backends: BACKENDS_OPTIONS,
   login: LOGIN_OPTIONS,
   doctor: DOCTOR_OPTIONS,

@@ -81,6 +81,26 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ["ostler tasks stop -s login bptx", "Stop the one whose id begins so"],
     ],
   },
+  run: {
+    usage: "ostler run [options] -- CMD [args..]",
+    describe: "Run a command in the background: its failure is kept, and you are told of its end",
+    examples: [
+      ["ostler run -- npm test", "Prints the id of the run; ostler runs output ID shows what it says"],
+      ["ostler run --wait -- npm test", "Stay, and exit with its code; Ctrl-C ends it"],
+      ["ostler run --expect-exit 1 -- grep -rq TODO src", "Exit code 1 is no failure"],
+      ["ostler run --operation-id deploy -- ./deploy.sh", "A success recovers the failure of an earlier try"],
+      ["ostler run --notify 'notify-send Ostler' -- make", "Told by a program, with the words on its stdin"],
+    ],
+  },
+  watch: {
+    usage: "ostler watch [options] -- CMD [args..]",
+    describe: "Run a command again and again in the background until its exit code says that it is done",
+    examples: [
+      ["ostler watch --every 30 -- curl -fsS http://localhost:8080/health", "Until it answers"],
+      ["ostler watch --expect-exit 8 --fail-exit 1 -- gh pr checks", "8: not yet; 1: failed"],
+      ["ostler watch --max-polls 10 --wait -- test -e done", "Stay, at most ten polls"],
+    ],
+  },
   backends: {
     usage: "ostler backends [list | install codex|claude | resume NAME]",
     describe: "Show which agents are there, install an adapter, or let one that kept crashing start again",

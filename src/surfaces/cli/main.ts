@@ -1,6 +1,10 @@
 /** The CLI as a function: arguments and streams in, exit code out. Every error ends here as one sentence. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { EXIT } from "../../errors/kinds.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
+import { cleanBlock } from "../../errors/redact.ts";
+import { ostlerPaths } from "../../host/paths.ts";
 import { UsageError } from "../../host/usage-error.ts";
 import { ask } from "./ask.ts";
 import { readAskRequest } from "./ask-request.ts";
@@ -8,6 +12,9 @@ import { describeCauses, exitCodeFor, sentenceOf } from "./boundary.ts";
 import { COMMAND_NAMES, isCommand } from "./commands.ts";
 import type { Io, Output } from "./io.ts";
 import { BatchedOutput } from "./output.ts";
+
+/** No notification is longer. */
+const MAX_NOTICE_CHARS = 16 * 1024;
 
 /** Runs one command line. Never throws; everything is written and every process gone when it resolves. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
@@ -21,6 +28,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function runCommand([command = "--help", ...rest]: readonly string[], io: Io): Promise<number> {
+  if (io.stderr.isTTY === true && command !== "completion") await showNotices(io);
   const asksForHelp = hasFlag(rest, "--help", "-h");
   const asksForVersion = hasFlag(rest, "--version", "-V");
   if (command === "ask" && !asksForHelp && !asksForVersion) return ask(readAskRequest(rest), io);
@@ -45,6 +53,14 @@ async function runCommand([command = "--help", ...rest]: readonly string[], io: 
       return (await import("./steer-command.ts")).steer(rest, io);
     case "tasks":
       return (await import("./tasks-command.ts")).tasks(rest, io);
+    case "run":
+      return (await import("./run-command.ts")).run(rest, io);
+    case "watch":
+      return (await import("./watch-command.ts")).watch(rest, io);
+    case "run-supervisor":
+      return (await import("./run-supervisor.ts")).runSupervisor(io);
+    case "mcp":
+      return (await import("./mcp-command.ts")).mcp(rest, io);
     case "backends":
       return (await import("./backends-command.ts")).backends(rest, io);
     case "doctor":
@@ -53,6 +69,26 @@ async function runCommand([command = "--help", ...rest]: readonly string[], io: 
       return (await import("./completion.ts")).completion(rest, io);
     default:
       throw new UsageError(unknownCommandSentence(command));
+  }
+}
+
+/** What became of background commands is told at the next command at a terminal; none costs one look into a folder. */
+async function showNotices({ env, stderr }: Io): Promise<void> {
+  const { state } = ostlerPaths(env);
+  if (!holdsAny(join(state, "notices"))) return;
+  const { NoticeBox } = await import("../../host/notice-box.ts");
+  const output = new BatchedOutput(stderr);
+  await new NoticeBox(state).empty(async (text) => {
+    output.write(`${cleanBlock(text, MAX_NOTICE_CHARS)}\n\n`);
+    await output.finish();
+  });
+}
+
+function holdsAny(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
   }
 }
 
