@@ -48,6 +48,8 @@ export interface ConversationRecord {
   readonly sessionId: string | null;
   /** Sessions it was bound to before, oldest first, and why each was left. */
   readonly pastSessionIds: readonly { readonly sessionId: string; readonly at: number; readonly why: string }[];
+  /** The run that its failures are kept in; absent before its first prompt. */
+  readonly runId?: string;
   readonly createdAt: number;
   readonly usedAt: number;
   readonly turns: number;
@@ -121,8 +123,8 @@ export function readConversation(row: Row, self: OwnerIdentity, now: number): Co
   const owner = readOwner(row, self, now);
   const turn = readTurn(row["turn_id"], row["turn_started_at"]);
   const cut = (owner === undefined ? turn : undefined) ?? readTurn(row["cut_turn_id"], row["cut_started_at"]);
-  const [agent, profile, model, lastOutcome] = ["agent", "profile", "model", "last_outcome"].map((column) =>
-    optional(row[column]),
+  const [agent, profile, model, lastOutcome, runId] = ["agent", "profile", "model", "last_outcome", "run_id"].map(
+    (column) => optional(row[column]),
   );
   return {
     id: string(row["id"]),
@@ -138,6 +140,7 @@ export function readConversation(row: Row, self: OwnerIdentity, now: number): Co
     usedAt: Number(row["used_at"]),
     turns: Number(row["turns"]),
     ...(lastOutcome === undefined ? {} : { lastOutcome }),
+    ...(runId === undefined ? {} : { runId }),
     ...(owner === undefined ? {} : { owner }),
     ...(owner === undefined || turn === undefined ? {} : { running: turn }),
     ...(cut === undefined ? {} : { cut }),

@@ -13,6 +13,8 @@ import type { RuntimeLease } from "../acp/supervisor.ts";
 import type { PromptBlock, PromptOptions, Turn } from "../acp/types.ts";
 import { AcpError } from "../errors/acp-error.ts";
 import { AcpRuntimeError } from "../errors/runtime-error.ts";
+import type { ConfinedTools } from "./confined-agent.ts";
+import type { ConversationRun } from "./conversation-run.ts";
 import { climb } from "./resume-ladder.ts";
 import type { Refusal, ReopenWay } from "./resume-ladder.ts";
 
@@ -22,6 +24,10 @@ export interface ConversationOptions {
   readonly acquire: (signal: AbortSignal) => Promise<RuntimeLease>;
   /** How every session of it is opened. */
   readonly session: OpenSessionOptions;
+  /** What is observed of it. */
+  readonly run?: ConversationRun | undefined;
+  /** What its agent is given besides, when it is confined. */
+  readonly tools?: ConfinedTools | undefined;
   /** Sentences that the first turn tells the person. */
   readonly notes?: readonly string[] | undefined;
   /** The session to get back to; absent = a new one. */
@@ -57,6 +63,7 @@ export class Conversation implements AsyncDisposable {
       await conversation.#bind();
       return conversation;
     } catch (error) {
+      options.run?.failed(error);
       await conversation.close();
       throw error;
     }
@@ -76,7 +83,12 @@ export class Conversation implements AsyncDisposable {
 
   /** As `Session.prompt`; a process that died before the prompt left is replaced, and the session reopened in the new one. */
   prompt(prompt: string | readonly PromptBlock[], options: Omit<PromptOptions, "retries" | "budget"> = {}): Turn {
-    return this.session.prompt(prompt, { ...options, budget: this.#budget, reopen: (signal) => this.#bind(signal) });
+    const { session } = this;
+    const turn = session.prompt(prompt, { ...options, budget: this.#budget, reopen: (signal) => this.#bind(signal) });
+    const { run, tools } = this.#options;
+    run?.turn(turn, session.id);
+    if (tools !== undefined) void turn.outcome.then(() => tools.endCommands());
+    return turn;
   }
 
   /** Stops what the agent does by itself, and lets go of the process. Idempotent. */
@@ -87,6 +99,8 @@ export class Conversation implements AsyncDisposable {
     if (session !== undefined && this.#lease !== undefined && this.#lease.runtime.sessionCount > 1)
       await session.close();
     await this.#release();
+    await this.#options.tools?.close();
+    await this.#options.run?.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -95,11 +109,13 @@ export class Conversation implements AsyncDisposable {
 
   /** `stop` is the turn's; what opened the conversation may be stopped as well. */
   async #bind(stop?: AbortSignal): Promise<Session> {
-    const { session, onBound, reopenWaitsMs } = this.#options;
+    const { session, onBound, reopenWaitsMs, tools } = this.#options;
     const signal = AbortSignal.any([session.signal, stop].filter((either) => either !== undefined));
     const notes = this.#notes;
-    const wishes = { ...session, signal, notes };
     await this.#respawn(signal);
+    const { mcpServers = [] } = session;
+    const own = (await tools?.mcpServers(this.runtime.capabilities)) ?? [];
+    const wishes = { ...session, mcpServers: [...mcpServers, ...own], signal, notes };
     const before = this.#sessionId;
     const { session: bound, contextLost } =
       before === undefined

@@ -3,6 +3,7 @@ import type { Approval, FailureSink, LogSink, WireTap } from "../acp/ports.ts";
 import type { AskQuestion } from "../acp/questions.ts";
 import type { Runtime } from "../acp/runtime.ts";
 import type { Supervisor } from "../acp/supervisor.ts";
+import type { NotificationSink } from "../failures/notification.ts";
 import type { AgentWish, SelectedAgent } from "./agent-selection.ts";
 import type { BackendSettings, Config } from "./config-defaults.ts";
 import type { LoadedConfig } from "./config.ts";
@@ -57,6 +58,23 @@ export interface OpenRuntimeOptions extends AgentWish {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How the run of a conversation is kept, and who is told of it. */
+export interface RunWishes {
+  /** Keep it from the start, as a stored conversation does. Default: once something of it fails. */
+  readonly kept?:
+    | {
+        readonly conversationId: string;
+        /** The run so far; one that is gone is begun anew. */
+        readonly runId: string | undefined;
+        readonly onRun: (runId: string) => void;
+      }
+    | undefined;
+  /** Takes its notifications. None: nobody is told, and what failed stays undelivered. */
+  readonly sink?: NotificationSink | undefined;
+  /** False: no notifications, see `meta.json`. Default true. */
+  readonly callback?: boolean | undefined;
+}
+
 /** Which conversation to open, and with what. */
 export interface OpenConversationOptions extends OpenRuntimeOptions {
   /** The session to get back to; absent = a new one. */
@@ -71,6 +89,13 @@ export interface OpenConversationOptions extends OpenRuntimeOptions {
   readonly retries?: number | undefined;
   /** Told when the conversation is bound to another session than before; `contextLost` says why, where it was. */
   readonly onBound?: ((sessionId: string, contextLost: string | undefined) => void) | undefined;
+  /**
+   * Observe what fails in it, and keep it. The agent is then its own; without it conversations may share one, and their
+   * failures are in their outcomes alone.
+   */
+  readonly run?: RunWishes | undefined;
+  /** Start the agent under bubblewrap. Default: the configuration's. */
+  readonly confined?: boolean | undefined;
   /** Sentences that the first turn tells the person. */
   readonly notes?: readonly string[] | undefined;
   /** Told which backend it is, before anything is started. */

@@ -3,12 +3,9 @@
  * that is the supervisor's and the runtime's.
  */
 import { resolve } from "node:path";
-import type { Approval, FailureSink, LogSink, PermissionPolicy, WireTap } from "../acp/ports.ts";
-import type { AskQuestion } from "../acp/questions.ts";
+import type { Approval, LogSink, PermissionPolicy } from "../acp/ports.ts";
 import type { OpenSessionOptions } from "../acp/open-session.ts";
 import type { StartDelay } from "../acp/restart-budget.ts";
-import type { RuntimeSpec } from "../acp/runtime-binding.ts";
-import { createRuntime } from "../acp/runtime.ts";
 import type { Runtime } from "../acp/runtime.ts";
 import { createSupervisor } from "../acp/supervisor.ts";
 import type { RuntimeLease, Supervisor } from "../acp/supervisor.ts";
@@ -18,6 +15,9 @@ import type { AgentPlace, AgentWish, SelectedAgent } from "./agent-selection.ts"
 import type { BackendSettings, Config } from "./config-defaults.ts";
 import { loadConfig } from "./config.ts";
 import type { LoadedConfig } from "./config.ts";
+import type { ConfinedAgentOptions, ConfinedTools } from "./confined-agent.ts";
+import type { Confinement } from "./confinement.ts";
+import { ConversationRun } from "./conversation-run.ts";
 import { Conversation } from "./conversation.ts";
 import { CrashFiles, identifyProgram } from "./crash-ledger.ts";
 import { childEnvironment } from "./environment.ts";
@@ -36,6 +36,8 @@ import { Leases } from "./leases.ts";
 import { ostlerPaths } from "./paths.ts";
 import type { Paths } from "./paths.ts";
 import { createPermissionPolicy } from "./permissions.ts";
+import { delaySentence, startAgent } from "./start-agent.ts";
+import type { HostSpec } from "./start-agent.ts";
 import type { StoredConversation } from "./stored-conversation.ts";
 
 interface HostFacts {
@@ -49,14 +51,6 @@ interface HostFacts {
 }
 
 export type { Host, HostOptions, OpenConversationOptions, OpenRuntimeOptions, OpenedConversation, OpenedRuntime };
-
-/** A need for an agent, with what only its process can be given. */
-interface HostSpec extends RuntimeSpec {
-  readonly permissions: PermissionPolicy;
-  readonly questions: AskQuestion | undefined;
-  readonly sink: FailureSink | undefined;
-  readonly tap: WireTap | undefined;
-}
 
 /** Reads the configuration and makes a host. Throws UsageError, see `loadConfig`. */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
@@ -117,18 +111,32 @@ class ComposedHost implements Host {
     options.onSelected?.(backend);
     if (notice !== undefined) onNotice?.(notice);
     const onDelay = (delay: StartDelay): void => onNotice?.(delaySentence(backend, delay));
+    const confinement = await this.#confine(options);
+    const isObserved = options.run !== undefined || confinement !== undefined;
+    const run = isObserved ? this.#runOf(selected, options, confinement) : undefined;
+    const sink = run === undefined ? options.sink : run.sink(options.sink);
+    let opened: Conversation | undefined;
+    const tools =
+      confinement?.trusted && run !== undefined
+        ? await this.#toolsOf(selected, options, { run, confinement, sessionId: () => opened?.session.id })
+        : undefined;
+    const permissions = tools?.allowing(this.#permissions(options)) ?? this.#permissions(options);
     const conversation = await Conversation.open({
       acquire: async (signal) => {
-        const lease = await this.#acquire(selected, { ...options, signal }, { onDelay });
+        const how = { onDelay, run, confinement, permissions };
+        const lease = await this.#acquire(selected, { ...options, sink, signal }, how);
         onRuntime?.(lease.runtime);
         return lease;
       },
-      session: this.#sessionOptions(settings, options),
+      run,
+      tools,
+      session: { ...this.#sessionOptions(settings, { ...options, sink }), permissions },
       notes,
       sessionId,
       retries,
       onBound,
     });
+    opened = conversation;
     for (const problem of this.#unwritten()) onNotice?.(problem);
     return { conversation, backend, settings };
   }
@@ -160,9 +168,14 @@ class ComposedHost implements Host {
   #acquire(
     selected: SelectedAgent,
     options: OpenRuntimeOptions,
-    { onDelay, dedicated }: { readonly onDelay?: (delay: StartDelay) => void; readonly dedicated?: boolean },
+    how: {
+      readonly onDelay?: (delay: StartDelay) => void;
+      readonly dedicated?: true;
+      readonly run?: ConversationRun | undefined;
+      readonly confinement?: Confinement | undefined;
+      readonly permissions?: PermissionPolicy;
+    },
   ): Promise<RuntimeLease> {
-    const { env, surface } = this.#facts;
     const { command, at } = findProgram(selected, this.#place);
     const { settings } = selected;
     const habits = backendFor(selected.backend, settings);
@@ -172,9 +185,9 @@ class ComposedHost implements Host {
     const spec: HostSpec = {
       backend,
       binding: {
-        command,
+        command: how.confinement?.trusted ? how.confinement.confine(command) : command,
         cwd,
-        env: childEnvironment({ env, surface, profile: backend.profile, settings }),
+        env: this.#environment(selected),
         // The mode that asks about everything; the policy says yes where everything is approved.
         approval: gate === "required" ? "reads" : this.#approval(options),
         gate,
@@ -182,54 +195,63 @@ class ComposedHost implements Host {
       },
       program: identifyProgram(at, command, cwd),
       adHoc: selected.isAdHoc,
-      permissions: this.#permissions(options),
+      permissions: how.permissions ?? this.#permissions(options),
       questions: options.askQuestion,
       sink: options.sink,
       tap: options.tap,
+      run: how.run,
     };
-    // A tap hears the whole process, so what it hears must be of one need alone.
-    return this.supervisor.acquire(spec, {
-      signal: options.signal,
-      onDelay,
-      dedicated: dedicated === true || options.tap !== undefined,
+    // A tap and a run hear the whole process, so what they hear must be of one need alone.
+    const dedicated = how.dedicated === true || options.tap !== undefined || how.run !== undefined;
+    return this.supervisor.acquire(spec, { signal: options.signal, onDelay: how.onDelay, dedicated });
+  }
+
+  #start(spec: HostSpec, signal: AbortSignal): Promise<Runtime> {
+    const { log, recorder } = this.#facts;
+    return startAgent(spec, { config: this.config, ledger: this.#leases, log, recorder, signal });
+  }
+
+  /** What is observed of a conversation: kept from the start, or as soon as something of it fails. */
+  #runOf(
+    { backend }: SelectedAgent,
+    options: OpenConversationOptions,
+    confinement: Confinement | undefined,
+  ): ConversationRun {
+    const { paths, config } = this;
+    const { log } = this.#facts;
+    return new ConversationRun(async () => {
+      const { openAgentRun } = await import("./agent-run.ts");
+      const { onNotice } = options;
+      const cwd = this.#workspace(options);
+      return openAgentRun({ paths, config, log, onNotice, backend, cwd, confinement, ...options.run });
     });
   }
 
-  async #start(
-    { backend, binding, permissions, questions, sink, tap }: HostSpec,
-    signal: AbortSignal,
-  ): Promise<Runtime> {
-    const { log, recorder } = this.#facts;
-    const { timeouts, limits } = this.config;
-    if (binding.gate === "required" && backend.profile === "codex") {
-      const { requireAskingSettings } = await import("./codex-allowances.ts");
-      requireAskingSettings(binding);
-    }
-    return createRuntime({
-      backend,
-      ...binding,
-      permissions,
-      signal,
-      timeouts: {
-        handshakeMs: timeouts.handshakeS * 1000,
-        sessionMs: timeouts.sessionS * 1000,
-        permissionMs: timeouts.permissionS * 1000,
-        turn: {
-          wallMs: timeouts.turnS * 1000,
-          idleMs: timeouts.idleS * 1000,
-          toolMs: timeouts.toolS * 1000,
-          firstByteMs: timeouts.firstByteS * 1000,
-          cancelGraceMs: timeouts.cancelGraceS * 1000,
-        },
-      },
-      lineBytes: limits.lineBytes,
-      ledger: this.#leases,
-      ...(questions !== undefined && { questions }),
-      ...(sink !== undefined && { sink }),
-      ...(tap !== undefined && { tap }),
-      ...(log !== undefined && { log }),
-      ...(recorder !== undefined && { onFrame: recorder.listen(backend.id) }),
-    });
+  /** Undefined when nobody asked for it; what cannot be confined runs all the same, untrusted, and that is said. */
+  async #confine(options: OpenConversationOptions): Promise<Confinement | undefined> {
+    if (options.confined !== true && !this.config.confined) return undefined;
+    const { proveOrSay } = await import("./confined-agent.ts");
+    return proveOrSay(
+      { paths: this.paths, workspace: this.#workspace(options), env: this.#facts.env },
+      options.onNotice,
+    );
+  }
+
+  async #toolsOf(
+    selected: SelectedAgent,
+    options: OpenConversationOptions,
+    of: Pick<ConfinedAgentOptions, "run" | "confinement" | "sessionId">,
+  ): Promise<ConfinedTools> {
+    const { openAgentTools } = await import("./confined-agent.ts");
+    const { paths } = this;
+    const facts = { cwd: this.#workspace(options), env: this.#environment(selected) };
+    const { mcpServers = [] } = options;
+    return openAgentTools({ ...of, ...facts, paths, mcpServers, permissions: this.#permissions(options) });
+  }
+
+  #environment({ backend, settings }: SelectedAgent): Readonly<Record<string, string>> {
+    const { env, surface } = this.#facts;
+    return childEnvironment({ env, surface, profile: backendFor(backend, settings).profile, settings });
   }
 
   #sessionOptions(settings: BackendSettings, options: OpenConversationOptions): OpenSessionOptions {
@@ -274,8 +296,4 @@ class ComposedHost implements Host {
     for (const problem of problems) this.#facts.log?.("warn", "state.unwritable", { problem });
     return problems;
   }
-}
-
-function delaySentence(backend: string, { delayMs, title }: StartDelay): string {
-  return `${backend} crashed a moment ago (${title}); it is started again in ${(delayMs / 1000).toFixed(1)} s`;
 }

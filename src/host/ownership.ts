@@ -68,6 +68,11 @@ export class Owned implements Disposable {
     );
   }
 
+  /** Notes the run that its failures are kept in. Throws `LeaseLost`. */
+  keepRun(runId: string): void {
+    if (runId !== this.#record.runId) this.#write("run_id = ?", runId);
+  }
+
   /** Notes other settings than before. Throws `LeaseLost`. */
   configure({ agent, profile, model }: ConversationSettings): void {
     this.#write(

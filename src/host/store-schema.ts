@@ -45,12 +45,13 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX tickets_by_conversation ON tickets (conversation_id, id);
   `,
+  `ALTER TABLE conversations ADD COLUMN run_id TEXT;`,
 ];
 
 /** What the statements of this version rely on. */
 const COLUMNS: Readonly<Record<string, string>> = {
   conversations: `id name cwd backend agent profile model session_id past_sessions created_at used_at turns last_outcome turn_id
-    turn_started_at cut_turn_id cut_started_at fence owner_pid owner_started_at owner_system owned_since owner_seen_at`,
+    turn_started_at cut_turn_id cut_started_at fence run_id owner_pid owner_started_at owner_system owned_since owner_seen_at`,
   tickets: "id conversation_id pid started_at system since seen_at",
 };
 

@@ -70,6 +70,10 @@ export class StoredConversation implements AsyncDisposable {
       model: options.model ?? (record.model !== undefined && isWhole(record.model) ? record.model : undefined),
       notes: record.cut === undefined ? [] : [cutSentence(record.cut.startedAt)],
       sessionId: record.sessionId ?? undefined,
+      run: {
+        ...options.run,
+        kept: { conversationId: record.id, runId: record.runId, onRun: (runId) => owned.keepRun(runId) },
+      },
       onBound: (sessionId, contextLost) => owned.bindSession(sessionId, contextLost),
     });
     resources.use(conversation);

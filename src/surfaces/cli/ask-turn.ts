@@ -113,6 +113,8 @@ export async function openRun(
       run.agent = runtime;
       run.words = { ...run.words, profile: runtime.backend.profile };
     },
+    ...(options.confined && { confined: true }),
+    run: { sink: { deliver: async (told) => (await import("./run-notices.ts")).tell(run, told) } },
     ...(await personToAsk(run)),
   });
   run.words = { ...run.words, usableModels: opened.session.models };

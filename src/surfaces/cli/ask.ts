@@ -84,6 +84,8 @@ export async function ask(
   interrupt.expectEnd();
   io.log.onBroken = sayAtOnce;
   await Promise.all([flushed(terminal, interrupt), resources.disposeAsync()]);
+  // What failed besides is told when the run is closed.
+  await flushed(terminal, interrupt);
   if (broken !== undefined && interrupt.received === undefined) return exitCodeOfBroken(broken, terminal);
   if (unusable !== undefined) throw unusable;
   return exitCode;

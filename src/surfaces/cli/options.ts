@@ -192,6 +192,11 @@ export const ASK_OPTIONS = {
     group: "Safety",
     describe: "Rules that allow, deny or ask, instead of --approve",
   },
+  confined: {
+    type: "flag",
+    group: "Safety",
+    describe: "Start the agent under bubblewrap, so that what it declares about its failures can be believed",
+  },
 
   ...GENERAL_OPTIONS,
 } as const satisfies OptionTable;
@@ -267,6 +272,7 @@ export const GOAL_OPTIONS = {
   "tool-timeout": ASK_OPTIONS["tool-timeout"],
   approve: ASK_OPTIONS.approve,
   "permission-policy": ASK_OPTIONS["permission-policy"],
+  confined: ASK_OPTIONS.confined,
   ...GENERAL_OPTIONS,
 } as const satisfies OptionTable;
 
