@@ -75,8 +75,8 @@ export type RunEvent =
       /** It could not be started at all. */
       readonly problem?: string;
     }
-  /** So many lines before this one never reached the file: the disk was full, or a killed writer left half a line. */
-  | { readonly type: "lost"; readonly lines: number; readonly because: "disk" | "killed" }
+  /** So many lines before this one never reached the file: the disk took nothing for too long. */
+  | { readonly type: "lost"; readonly lines: number }
   /** The agent called `failure_disposition`; `accepted` is what the supervisor answered. */
   | {
       readonly type: "disposition";

@@ -30,8 +30,6 @@ export class LogFile {
   #isClosed = false;
   /** Ordinal of the last line that was there when it was opened; 0 for an empty file, and while it is not open. */
   lastN = 0;
-  /** Half a line of a killed writer stood at the end; it is a line of its own now. */
-  wasTorn = false;
   /** Lines that found neither a disk nor room in memory, since the last call of {@link takeLost}. */
   #lost = 0;
   /** Why nothing can be written, in a sentence; undefined while all is well. */
@@ -103,7 +101,7 @@ export class LogFile {
       if (!stat.isFile()) throw Object.assign(new Error("No plain file"), { code: "EINVAL" });
       const end = readLogEnd(fd, stat.size);
       this.lastN = end.n;
-      this.wasTorn = end.isTorn;
+      // Half a line of a killed writer becomes a line of its own.
       this.#batch = end.isTorn ? "\n" : "";
       this.#end = stat.size + this.#batch.length;
       this.#fd = fd;

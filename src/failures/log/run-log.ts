@@ -57,7 +57,7 @@ export class RunLog {
       return { line, byte: undefined };
     }
     const lost = this.#file.takeLost();
-    if (lost > 0) this.#write(this.#file, { d: "ev", ev: { type: "lost", lines: lost, because: "disk" } }, t);
+    if (lost > 0) this.#write(this.#file, { d: "ev", ev: { type: "lost", lines: lost } }, t);
     return this.#write(this.#file, entry, t);
   }
 
@@ -98,8 +98,6 @@ export class RunLog {
 
   #open(folder: string): void {
     this.#file = new LogFile(join(folder, LOG_NAME));
-    if (this.#file.wasTorn)
-      this.#write(this.#file, { d: "ev", ev: { type: "lost", lines: 1, because: "killed" } }, Date.now());
   }
 
   #write(file: LogFile, entry: RunEntry, t: number): Appended {
