@@ -131,7 +131,7 @@ export class Journal {
     const prepared = prepareEvent(raw) ?? prepareEvent(refusedGap(raw.id));
     const observedAt = this.#now();
     if (prepared === undefined || !this.#fold.apply({ event: prepared.event, observedAt })) return;
-    if (this.#pending.isFull) this.#disk.write();
+    if (this.#pending.isFull && this.#outage === undefined) this.#disk.write();
     if (!this.#pending.isFull) this.#pending.take(prepared, observedAt);
     else {
       this.#dropped += 1;

@@ -144,7 +144,7 @@ export class PendingRecords {
     for (const { place, tell } of waiters) if (place > writtenTo) tell("pending");
   }
 
-  /** Keeps of the unwritten what is still news, and what may stand in the file already, in part. */
+  /** Keeps of the unwritten what is still news, and what may stand in the file in part. Of the rest, others wrote the same. */
   review(isNews: (record: { readonly event: JournalEvent; readonly observedAt: number }) => boolean): void {
     const written = this.#records.slice(0, this.#written);
     const unwritten = this.#records.slice(this.#written);
@@ -153,6 +153,7 @@ export class PendingRecords {
     this.#records = [...written, ...kept];
     this.#firstPlace += unwritten.length - kept.length;
     this.#unwrittenChars = charsOf(kept);
+    this.#tellStored();
   }
 
   get #lastPlace(): number {
