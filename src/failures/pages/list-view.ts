@@ -32,8 +32,8 @@ export interface ListView {
 
 /** The view that the cursor carries, else the one that was asked for. `runId` keeps cursors apart. */
 export function viewOf(runId: string, state: IncidentState, options: ViewOptions): ListView {
-  const place = digestOf("incidents", runId);
-  const { cursor } = options;
+  const { cursor, named: isNamed = false } = options;
+  const place = digestOf("incidents", runId, isNamed);
   const named = cursor !== undefined && isIncidentCursor(cursor) ? readIncidentCursor(cursor) : undefined;
   const isOther = named?.place !== place || (options.raw === true && !named.raw);
   const followed = isOther ? undefined : named;
@@ -44,7 +44,7 @@ export function viewOf(runId: string, state: IncidentState, options: ViewOptions
   const digest = digestOf(incidents.map(({ id, lastSeq, status, occurrences }) => [id, lastSeq, status, occurrences]));
   const row = (index: number) => {
     const incident = incidents[index];
-    return incident === undefined ? "" : renderRow(incident, { raw, folder: options.folder });
+    return incident === undefined ? "" : renderRow(incident, { raw, named: isNamed, folder: options.folder });
   };
   const reset = cursor === undefined ? undefined : resetOf(followed, { digest, total: incidents.length, row });
   return {

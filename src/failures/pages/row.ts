@@ -8,6 +8,8 @@ import { compactExcerpt, oneLine } from "./excerpt.ts";
 export interface RowDetail {
   /** The whole stored summary and reason, and the full path of the log. Default: excerpts of 120 bytes, its name alone. */
   readonly raw?: boolean | undefined;
+  /** Ends with the id of the incident, for whoever has to name it. */
+  readonly named?: boolean | undefined;
   /** The folder of the run, for the path of a raw row; without it a raw row shows the name too. */
   readonly folder?: string | undefined;
 }
@@ -28,6 +30,7 @@ export function renderRow(incident: Incident, detail: RowDetail = {}): string {
       ? []
       : [isPrivate ? disposition.word : `${disposition.word}: ${text(disposition.reason)}`]),
     ...(evidence === undefined ? [] : [`evidence: ${evidenceOf(evidence, detail)}`]),
+    ...(detail.named === true ? [`id=${oneLine(incident.id)}`] : []),
   ].join(" · ");
 }
 

@@ -12,6 +12,7 @@ import {
   TASKS_OPTIONS,
 } from "./options.ts";
 import type { OptionTable } from "./options.ts";
+import { INCIDENTS_OPTIONS, RUNS_OPTIONS } from "./runs-options.ts";
 import { RUN_OPTIONS, WATCH_OPTIONS } from "./run-options.ts";
 
 /** In the order in which the help lists them. */
@@ -23,6 +24,8 @@ export const COMMAND_NAMES = [
   "tasks",
   "run",
   "watch",
+  "runs",
+  "incidents",
   "models",
   "modes",
   "backends",
@@ -43,6 +46,8 @@ export const COMMANDS: Readonly<Record<CommandName, OptionTable>> = {
   tasks: TASKS_OPTIONS,
   run: RUN_OPTIONS,
   watch: WATCH_OPTIONS,
+  runs: RUNS_OPTIONS,
+  incidents: INCIDENTS_OPTIONS,
   backends: BACKENDS_OPTIONS,
   login: LOGIN_OPTIONS,
   doctor: DOCTOR_OPTIONS,

@@ -14,6 +14,8 @@ const WORDS: Readonly<Record<string, string>> = {
   sessions: "list show fork close",
   goal: "set pause resume clear show",
   tasks: "list stop",
+  runs: "list show output result",
+  incidents: "list show dispose",
   backends: "list install resume codex claude",
   login: BACKENDS,
   completion: SHELLS.join(" "),

@@ -101,6 +101,27 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ["ostler watch --max-polls 10 --wait -- test -e done", "Stay, at most ten polls"],
     ],
   },
+  runs: {
+    usage: "ostler runs [list | show RUN | output RUN | result RUN]",
+    describe: "Show what was run, what failed in it, and what it said",
+    examples: [
+      ["ostler runs", "All of them, the newest first, each with what needs action"],
+      ["ostler runs show ag_mgx1k2a3b4c5_1", "How far it came and what failed; the beginning of an id will do"],
+      ["ostler runs result ag_mgx1k2a3b4c5_1", "The same, and the answer of the agent"],
+      ["ostler runs output cm_mgx1k2a3b4c5_1 --bytes 65536", "The same, and the end of its log"],
+      ["ostler runs show ag_mgx1k2a3b4c5_1 --history", "Every incident, also recovered and superseded ones"],
+    ],
+  },
+  incidents: {
+    usage: "ostler incidents [list | show INCIDENT | dispose INCIDENT --as WORD --reason TEXT]",
+    describe: "Show what failed in any run and needs somebody, or say what it is",
+    examples: [
+      ["ostler incidents", "What needs action, in all runs"],
+      ["ostler incidents --history --run ag_mgx1k2a3b4c5_1", "Everything that failed in one run"],
+      ["ostler incidents show exit:ag_mgx1k2a3b4c5_1:1", "How it came about, and the line of the log that shows it"],
+      ['ostler incidents dispose exit:ag_mgx1k2a3b4c5_1:1 --as expected --reason "I killed it"', "Off the list"],
+    ],
+  },
   backends: {
     usage: "ostler backends [list | install codex|claude | resume NAME]",
     describe: "Show which agents are there, install an adapter, or let one that kept crashing start again",

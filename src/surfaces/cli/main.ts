@@ -61,6 +61,10 @@ async function runCommand([command = "--help", ...rest]: readonly string[], io: 
       return (await import("./run-supervisor.ts")).runSupervisor(io);
     case "mcp":
       return (await import("./mcp-command.ts")).mcp(rest, io);
+    case "runs":
+      return (await import("./runs-command.ts")).runs(rest, io);
+    case "incidents":
+      return (await import("./incidents-command.ts")).incidents(rest, io);
     case "backends":
       return (await import("./backends-command.ts")).backends(rest, io);
     case "doctor":
