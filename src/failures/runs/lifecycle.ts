@@ -1,10 +1,11 @@
 /**
  * What became of runs whose supervisor ended without a word: orphaned or lost, decided at the next start by pid and start
- * time (failure observations, section 1). Only runs that Ostler is not done with are read. Whoever settles a run becomes
- * its supervisor first, so that two Ostlers do not do it twice, and one that dies over it is followed by the next.
+ * time (failure observations, section 1). Only runs that Ostler is not done with are read. Whoever settles a run says so
+ * first, so that two Ostlers do not do it twice, and one that dies over it is followed by the next.
  */
 import { isAlive } from "../../acp/processes.ts";
 import { thisProcess } from "../../acp/this-process.ts";
+import type { OwnerIdentity } from "../../acp/this-process.ts";
 import { bootOf, thisMachine } from "./machine.ts";
 import type { RunMeta } from "./meta.ts";
 import type { MetaPatch, RunRegistry } from "./registry.ts";
@@ -14,7 +15,6 @@ import { dueCallback, isEnded, isSettled } from "./settled.ts";
 const LEFT_OVER_MS = 3600 * 1000;
 
 export interface LifecycleFacts {
-  /** A living Ostler has it. */
   readonly supervisorAlive: boolean;
   readonly processAlive: boolean;
   /** Both can be looked at from here. */
@@ -86,15 +86,16 @@ async function settleRun(registry: RunRegistry, id: string, options: SettleOptio
     if (found === "lost") {
       await rescan(meta);
       // Somebody may have gone on with the run meanwhile.
-      meta =
-        registry.updateMeta(id, (current) => (isOurs(current) ? { status: "lost", endedAt: now() } : undefined)) ??
-        meta;
+      const lost = { status: "lost", endedAt: now() } as const;
+      meta = registry.updateMeta(id, (current) => (isHeldBy(current, seen) ? lost : undefined)) ?? meta;
       if (meta.status !== "lost") return undefined;
     }
     const callback = dueCallback(meta);
     if (callback !== undefined && tell !== undefined) {
       await tell(meta, callback);
-      registry.updateMeta(id, ({ told }) => ({ told: [...new Set<Callback>([...told, callback])] }));
+      registry.updateMeta(id, (current) =>
+        isHeldBy(current, seen) ? { told: [...new Set<Callback>([...current.told, callback])] } : undefined,
+      );
     }
     return { id, found };
   } catch (problem) {
@@ -107,7 +108,7 @@ interface Claim {
   readonly patch: MetaPatch;
 }
 
-/** Makes this process the supervisor where one is needed; undefined when none is, or another was faster. */
+/** Says that this process settles the run, where it has to be; undefined when it has not, or another was faster. */
 function claim(registry: RunRegistry, seen: RunMeta, canTell: boolean) {
   // A crash between the metadata and its mark: the same metadata again takes the mark away.
   if (isSettled(seen)) registry.updateMeta(seen.id, (meta) => (isSettled(meta) ? {} : undefined));
@@ -121,41 +122,41 @@ function claim(registry: RunRegistry, seen: RunMeta, canTell: boolean) {
 }
 
 function decideClaim(meta: RunMeta, canTell: boolean): Claim | undefined {
-  const supervisor = thisProcess();
+  if (meta.settling !== undefined && isAnotherAlive(meta.settling)) return undefined;
+  const settling = thisProcess();
   const facts = lookAt(meta);
   switch (decideLifecycle(meta, facts)) {
     case "orphaned":
-      return { found: "orphaned", patch: { status: "orphaned", supervisor } };
+      return { found: "orphaned", patch: { status: "orphaned", settling } };
     case "lost":
       // Its status follows the scan of its log: an Ostler that dies over the scan leaves it to the next one.
-      return { found: "lost", patch: { supervisor } };
+      return { found: "lost", patch: { settling } };
     case "undecidable":
       return undefined;
     case "stands":
       if (!canTell || dueCallback(meta) === undefined || facts.supervisorAlive || !facts.sameSystem) return undefined;
-      return { found: "told", patch: { supervisor } };
+      return { found: "told", patch: { settling } };
   }
 }
 
-function lookAt(meta: RunMeta): LifecycleFacts {
-  const { supervisor, process, machine, status } = meta;
-  const self = thisProcess();
-  if (supervisor.system === self.system) {
-    // Who found it orphaned looks again.
-    const isOwnFind = status === "orphaned" && isOurs(meta);
-    return {
-      sameSystem: true,
-      supervisorAlive: isAlive(supervisor) && !isOwnFind,
-      processAlive: process !== undefined && isAlive(process),
-    };
+/** What can be seen from here of who has a run, and of its process. */
+export function lookAt({ supervisor, process, machine }: RunMeta): LifecycleFacts {
+  const { system } = thisProcess();
+  if (supervisor.system === system) {
+    const processAlive = process !== undefined && isAlive(process);
+    return { sameSystem: true, supervisorAlive: isAlive(supervisor), processAlive };
   }
   const isEarlierBoot =
-    machine !== undefined && machine === thisMachine() && bootOf(supervisor.system) !== bootOf(self.system);
+    machine !== undefined && machine === thisMachine() && bootOf(supervisor.system) !== bootOf(system);
   return { sameSystem: isEarlierBoot, supervisorAlive: false, processAlive: false };
 }
 
-function isOurs({ supervisor }: RunMeta): boolean {
-  const { pid, startedAt, system } = thisProcess();
+function isAnotherAlive(owner: OwnerIdentity): boolean {
+  const self = thisProcess();
+  return owner.system === self.system && owner.pid !== self.pid && isAlive(owner);
+}
+
+function isHeldBy({ supervisor }: RunMeta, { supervisor: { pid, startedAt, system } }: RunMeta): boolean {
   return supervisor.pid === pid && supervisor.startedAt === startedAt && supervisor.system === system;
 }
 

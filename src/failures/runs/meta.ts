@@ -24,6 +24,8 @@ export interface RunMeta {
   readonly title: string;
   readonly cwd: string;
   readonly supervisor: OwnerIdentity;
+  /** Who completes the record of a run whose supervisor is gone: nobody else does meanwhile. */
+  readonly settling?: OwnerIdentity;
   /**
    * The harness or the command; absent before it was started. `mark`: what everything it starts carries in its
    * environment (`process-mark.ts`), for whoever has to end the run.

@@ -15,7 +15,8 @@ const FIELDS: Readonly<Record<keyof RunMeta, { readonly is: Check; readonly opti
   endedAt: { is: isTime, optional: true },
   title: { is: isText },
   cwd: { is: isText },
-  supervisor: { is: (value) => isProcess(value) && isText(value["system"]) },
+  supervisor: { is: isOwner },
+  settling: { is: isOwner, optional: true },
   // A signal to number 1 reaches every process of a container; Ostler itself may be that one.
   process: { is: (value) => isProcess(value) && value["pid"] !== 1 && isMarked(value), optional: true },
   exit: { is: isExit, optional: true },
@@ -74,6 +75,10 @@ function isTime(value: unknown): boolean {
 
 function isProcess(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && isCount(value["pid"]) && value["pid"] !== 0 && isText(value["startedAt"]);
+}
+
+function isOwner(value: unknown): boolean {
+  return isProcess(value) && isText(value["system"]);
 }
 
 function isMarked({ mark }: Readonly<Record<string, unknown>>): boolean {

@@ -150,8 +150,7 @@ test.each([
   const id = given({ supervisor: DEAD });
   expect((await settle(fails)).settled).toEqual([{ id, found: "lost", problem: new Error("no") }]);
   expect(registry.readMeta(id)).toMatchObject({ status, told });
-  // This very process counts as the supervisor now; the next start is another process.
-  registry.updateMeta(id, { supervisor: DEAD });
+  expect(registry.openIds()).toEqual([id]);
   const { asked } = await settle();
   expect(asked.at(-1)).toBe(`tell lost of ${id}, lost`);
   expect(registry.readMeta(id)).toMatchObject({ status: "lost", told: ["lost"] });
@@ -170,6 +169,14 @@ test.each([
   expect(settled).toEqual([{ id, found }]);
   expect(asked.length).toBe(found === "lost" ? 2 : 0);
   expect(registry.readMeta(id)).toMatchObject({ status: found === "lost" ? "lost" : "running" });
+});
+
+test("a run that another living Ostler settles is left to it, until that one is gone", async () => {
+  const other = await living();
+  const id = given({ supervisor: DEAD, settling: { ...other.identity, system: DEAD.system } });
+  expect(await settle()).toEqual({ settled: [], asked: [] });
+  await other.end();
+  expect((await settle()).settled).toEqual([{ id, found: "lost" }]);
 });
 
 test("metadata that cannot be read is left as it is, and said", async () => {
