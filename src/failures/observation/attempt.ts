@@ -47,6 +47,8 @@ export class Attempt {
   name: string | undefined;
   kind: string | undefined;
   title: unknown;
+  /** A tool of an MCP server, as codex-acp marks it: its kind is that of a command. */
+  isMcp = false;
   /** The server of an MCP tool; empty when it is not certain. Read in trusted runs alone. */
   server: string | undefined;
   /** The newest arguments. */
@@ -123,6 +125,7 @@ export class Attempt {
       if (typeof claude["nonExecutionKind"] === "string") this.notRun = claude["nonExecutionKind"];
     }
     if (isObject(kiro) && typeof kiro["toolName"] === "string") this.harnessName ??= kiro["toolName"];
+    if (meta["is_mcp_tool_call"] === true) this.isMcp = true;
     if (hasData(delta) || hasData(output)) this.hasOutput = true;
     if (meta["jetbrains"] === undefined) return;
     const tasks = readAirField(meta, "asyncTasks");

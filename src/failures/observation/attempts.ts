@@ -16,8 +16,8 @@ export class Attempts implements AttemptBook {
   readonly #sessions: RunSessions;
   readonly #operationOf: OperationOf;
   readonly #maxEnded: number;
-  readonly #succeeded = new Set<Attempt>();
-  readonly #others = new Set<Attempt>();
+  readonly #succeeded = new Queue<Attempt>();
+  readonly #others = new Queue<Attempt>();
   readonly #byAttemptId = new Map<string, Attempt>();
   readonly #bindings = new Map<string, string>();
   readonly #spent = new Set<string>();
@@ -41,20 +41,19 @@ export class Attempts implements AttemptBook {
   ended(attempt: Attempt): void {
     const { session } = attempt;
     session.open.delete(attempt);
-    session.recent.add(attempt);
-    if (session.recent.size > MAX_RECENT) this.settle(session, 1);
-    (attempt.outcome === "succeeded" ? this.#succeeded : this.#others).add(attempt);
-    if (this.#succeeded.size + this.#others.size > this.#maxEnded) this.#forgetOne();
+    session.recent.push(attempt);
+    if (session.recent.length > 2 * MAX_RECENT) this.settle(session, MAX_RECENT);
+    (attempt.outcome === "succeeded" ? this.#succeeded : this.#others).push(attempt);
+    if (this.#succeeded.length + this.#others.length > this.#maxEnded) this.#forgetOne();
   }
 
   /** What ended in the session can end in no other way any more: all of it, or the first `count`. */
-  settle(session: RunSession, count = Infinity): void {
-    let left = count;
-    for (const attempt of session.recent) {
-      if (left <= 0) return;
-      left -= 1;
-      session.recent.delete(attempt);
-      attempt.release();
+  settle(session: RunSession, count = session.recent.length): void {
+    if (count === 0) return;
+    const { held } = session;
+    for (const attempt of session.recent.splice(0, count)) {
+      if (held.includes(attempt)) session.recent.push(attempt);
+      else attempt.release();
     }
   }
 
@@ -115,14 +114,37 @@ export class Attempts implements AttemptBook {
   }
 
   #forgetOne(): void {
-    const from = this.#succeeded.size > 0 ? this.#succeeded : this.#others;
-    const [oldest] = from;
+    const oldest = this.#succeeded.shift() ?? this.#others.shift();
     if (oldest === undefined) return;
-    from.delete(oldest);
     const { session, toolCallId, intent } = oldest;
     if (session.calls.get(toolCallId) === oldest) session.calls.delete(toolCallId);
-    session.recent.delete(oldest);
     const attemptId = intent?.attemptId;
     if (attemptId !== undefined && this.#byAttemptId.get(attemptId) === oldest) this.#byAttemptId.delete(attemptId);
+  }
+}
+
+/** First in, first out, at the price of an array. */
+class Queue<Item> {
+  #items: (Item | undefined)[] = [];
+  #first = 0;
+
+  get length(): number {
+    return this.#items.length - this.#first;
+  }
+
+  push(item: Item): void {
+    this.#items.push(item);
+  }
+
+  shift(): Item | undefined {
+    const item = this.#items[this.#first];
+    if (item === undefined) return undefined;
+    this.#items[this.#first] = undefined;
+    this.#first += 1;
+    if (this.#first > this.#items.length / 2) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+    return item;
   }
 }

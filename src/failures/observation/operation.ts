@@ -42,14 +42,18 @@ export function anonymousOperation({ session, toolCallId, reuse }: Attempt): str
   return scrubbedKey("anonymous", session.id, toolCallId, ...(reuse === 0 ? [] : [reuse]));
 }
 
-/** The name of the tool, never its title: the model writes titles. */
-export function toolOf({ harnessName, name, kind, input }: Attempt): string {
-  return harnessName ?? name ?? mcpToolOf(input) ?? kind ?? "tool";
+/**
+ * The name of the tool, never its title: the model writes titles. A command's `name` does not count, because codex-acp
+ * 2.6.0 tells it with the end alone, and of a refused one never (recordings shell-approval-allow, shell-approval-reject).
+ */
+export function toolOf(attempt: Attempt): string {
+  const { harnessName, name, kind, input } = attempt;
+  return harnessName ?? (isShell(attempt) ? kind : undefined) ?? name ?? mcpToolOf(input) ?? kind ?? "tool";
 }
 
 /** Whether it is the harness's own shell, whose arguments may hold an intent and a description. */
-export function isShell({ kind, server, harnessName, name, input }: Attempt): boolean {
-  if (kind !== "execute" || (server !== undefined && server !== "")) return false;
+export function isShell({ kind, isMcp, harnessName, name, input }: Attempt): boolean {
+  if (kind !== "execute" || isMcp) return false;
   return !(harnessName ?? name ?? mcpToolOf(input) ?? "").startsWith("mcp__");
 }
 

@@ -24,7 +24,7 @@ export class RunSession {
   readonly calls = new Map<string, Attempt>();
   readonly open = new Set<Attempt>();
   /** Ended in the turn that runs: they may still end differently. */
-  readonly recent = new Set<Attempt>();
+  recent: Attempt[] = [];
   /** Failed without a word: either on their own, or because the backend is lost, which the end of the turn tells. */
   held: Attempt[] = [];
   #tag: string | undefined;

@@ -16,6 +16,7 @@ import { ENDS, decideOutcome, isCoarse } from "./outcome.ts";
 import { OwnCalls, ownToolOf } from "./own-calls.ts";
 import type { RunFacts } from "./run-facts.ts";
 import type { RunSession } from "./run-session.ts";
+import { failedServer } from "./supervisor-events.ts";
 import { unreadableFrame } from "./tool-events.ts";
 import type { TurnEndings } from "./turn-endings.ts";
 import type { Verdicts } from "./verdicts.ts";
@@ -84,8 +85,13 @@ export class ToolWatch {
     const events = session.held.length > 0 && !isReplay ? this.#endings.releaseHeld(session) : NONE;
     const attempt = this.#attempts.start(session, toolCallId, place.n);
     attempt.isReplayed = isReplay;
-    attempt.isCompaction = readAirField(update["_meta"], "contextCompaction") !== undefined;
     this.#merge(attempt, update);
+    attempt.isCompaction = isCompaction(attempt, update["_meta"]);
+    const server = startedServer(toolCallId, this.#facts.servers);
+    if (server !== undefined && update["status"] === "failed" && !isReplay) {
+      this.#verdicts.close(attempt, "failed", place);
+      return [...events, failedServer(server, this.#facts, place)];
+    }
     const more = this.#judge(attempt, update, update["status"], place, state, events);
     return events.length === 0 ? more : [...events, ...more];
   }
@@ -121,6 +127,8 @@ export class ToolWatch {
         ? NONE
         : [unreadableFrame(place, "its status is no word")];
     }
+    // A harness that closes what its backend left behind says no code; one that says a coarse one has run the command.
+    const hasCode = attempt.code !== undefined;
     if (isCoarse(attempt, status, this.#facts.air)) attempt.code = undefined;
     const { session } = attempt;
     const outcome = decideOutcome(attempt, status, this.#facts.sessions.isCancelled(session));
@@ -134,12 +142,7 @@ export class ToolWatch {
       this.#verdicts.close(attempt, outcome, place);
       return NONE;
     }
-    if (
-      outcome === "failed" &&
-      attempt.code === undefined &&
-      isBare(update) &&
-      this.#facts.sessions.isWorking(session)
-    ) {
+    if (outcome === "failed" && !hasCode && isBare(update) && this.#facts.sessions.isWorking(session)) {
       this.#verdicts.close(attempt, outcome, place);
       session.held.push(attempt);
       return NONE;
@@ -152,6 +155,16 @@ export class ToolWatch {
     const parent = readBeatOf(update);
     return parent !== undefined && session.calls.has(parent);
   }
+}
+
+/** The context is compacted, which acp tells of: no tool is called (seed document 002, Context compaction). */
+function isCompaction({ isClaude, harnessName }: Attempt, meta: unknown): boolean {
+  return (isClaude && harnessName === "compact") || readAirField(meta, "contextCompaction") !== undefined;
+}
+
+/** The server that Ostler asked for and whose start stands as a tool call (recording codex-acp 2.6.0 bad-mcp-server). */
+function startedServer(toolCallId: string, servers: ReadonlySet<string>): string | undefined {
+  return [...servers].find((name) => toolCallId.startsWith(`mcp_startup.${name}.`));
 }
 
 /** kiro V3 marks every frame of a replay (kiro wire notes, section 6). */

@@ -87,7 +87,7 @@ export class Verdicts {
     state: IncidentState,
     before: readonly JournalEvent[],
   ): readonly JournalEvent[] {
-    if (before.length === 0 && !this.#isFailing(toolName(attempt), state)) return NONE;
+    if (before.length === 0 && !this.#isFailing(attempt, state)) return NONE;
     const operation = this.operationOf(attempt);
     const current = state.incidents.get(state.current.get(operation) ?? "");
     const unresolved = current?.status === "unresolved" ? current : undefined;
@@ -108,7 +108,7 @@ export class Verdicts {
   }
 
   /** Nearly always no, so that nothing has to be hashed. */
-  #isFailing(tool: string, state: IncidentState): boolean {
+  #isFailing(attempt: Attempt, state: IncidentState): boolean {
     if (state.current.size === 0) return false;
     if (state.revision !== this.#failingAt) {
       const failing = new Set<string>();
@@ -119,6 +119,6 @@ export class Verdicts {
       this.#failing = failing;
       this.#failingAt = state.revision;
     }
-    return this.#failing.size > 0 && this.#failing.has(tool);
+    return this.#failing.size > 0 && this.#failing.has(toolName(attempt));
   }
 }

@@ -141,14 +141,13 @@ export class WireRequests {
   }
 
   /** Ostler's answer to a request of the agent. */
-  replied({ id, result, error }: Frame): void {
+  replied({ id, result }: Frame): void {
     const asked = this.#asked.get(id);
     if (asked === undefined) return;
     this.#asked.delete(id);
     const attempt = this.#facts.sessions.get(asked.sessionId).calls.get(asked.toolCallId);
     if (attempt === undefined || attempt.ending !== undefined || isQuestion(asked.options)) return;
-    const isNo = error !== undefined || isRefusal(result, asked.options);
-    attempt.refusal = isNo ? { didNothing: !attempt.hasOutput } : undefined;
+    attempt.refusal = isRefusal(result, asked.options) ? { didNothing: !attempt.hasOutput } : undefined;
   }
 }
 
@@ -170,9 +169,10 @@ function endOf(session: RunSession, result: unknown, error: unknown): TurnEnd {
   return isLost ? "lost" : "ended";
 }
 
+/** An error is no answer of the policy. */
 function isRefusal(result: unknown, options: readonly PermissionOption[]): boolean {
   const outcome = isObject(result) ? result["outcome"] : undefined;
-  if (!isObject(outcome)) return true;
+  if (!isObject(outcome)) return false;
   if (outcome["outcome"] !== "selected") return true;
   return options.find(({ optionId }) => optionId === outcome["optionId"])?.kind.startsWith("reject") === true;
 }
