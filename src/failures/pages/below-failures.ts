@@ -23,7 +23,7 @@ export function belowFailures(page: {
   readonly cursorAt: (content: number) => string;
 }): BelowFailures {
   const { lines, content, from, raw, cursorAt } = page;
-  const longest = bytesOf(cursorLine(cursorAt(content?.bytes ?? 0)));
+  const longest = bytesOf(nextLine(cursorAt(content?.bytes ?? 0)));
   const hasCursor = longest <= page.room;
   let room = page.room - (hasCursor ? longest : 0);
   const kept: string[] = [];
@@ -35,7 +35,7 @@ export function belowFailures(page: {
   const shown = content === undefined ? undefined : contentWithin(content, { from, maxBytes: room, raw });
   const next = cursorAt(shown?.toByte ?? (from === "end" ? (content?.bytes ?? 0) : from));
   return {
-    text: [...kept, shown?.block ?? "", hasCursor ? cursorLine(next) : ""].join(""),
+    text: [...kept, shown?.block ?? "", hasCursor ? nextLine(next) : ""].join(""),
     content: shown?.text ?? "",
     next,
   };
@@ -74,6 +74,6 @@ function heading(name: Content["name"], from: number, to: number, total: number)
   return from === 0 && to === total ? `\n${name}:\n` : `\n${name} (bytes ${from}-${to} of ${total}):\n`;
 }
 
-function cursorLine(cursor: string): string {
+function nextLine(cursor: string): string {
   return `\nnext=${cursor}`;
 }

@@ -17,24 +17,31 @@ const SPOKEN_TEXT = new RegExp(`(?<!\\\\)"(?:${SPOKEN})"\\s*:\\s*"((?:[^"\\\\]|\
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3}|(["\\/bfnrt])|(?=…|$))/g;
 const WRITTEN: Readonly<Record<string, string>> = { b: " ", f: " ", n: "\n", r: "\n", t: "\t" };
 
-/** At most 120 bytes; the JSON of a tool's result is shown as its text. */
+/** At most 120 bytes; the JSON of a tool's result is shown as its text. `text` is scrubbed, as all that is journaled. */
 export function compactExcerpt(text: string): string {
-  return cutTo(oneLine(unwrapped(text)).replace(/ {2,}/g, " ").trim(), MAX_EXCERPT_BYTES);
+  const line = inOneLine(spokenIn(text) ?? text);
+  return cutTo(line.replace(/ {2,}/g, " ").trim(), MAX_EXCERPT_BYTES);
 }
 
 /** The whole text in one line, without control and direction characters; scrubbed. */
 export function oneLine(text: string): string {
-  return redact(stripControls(text))
+  return inOneLine(redact(stripControls(text)));
+}
+
+function inOneLine(text: string): string {
+  return stripControls(text)
     .replace(/\s/g, " ")
     .replace(/\p{Surrogate}/gu, " ");
 }
 
-/** The text inside of a tool's result; one that was cut in the middle is decoded as far as it goes. */
-function unwrapped(text: string): string {
-  if (!WRAPPER.test(text)) return text;
-  const spoken = Array.from(text.matchAll(SPOKEN_TEXT), ([, written = ""]) => decoded(written).trim());
-  const said = [...new Set(spoken)].filter((part) => part !== "").join(" ");
-  return said === "" ? text : said;
+/** The texts inside of a tool's result; what was cut is decoded as far as it goes. Undefined for anything else. */
+function spokenIn(text: string): string | undefined {
+  if (!WRAPPER.test(text)) return undefined;
+  const written = Array.from(text.matchAll(SPOKEN_TEXT), ([, part = ""]) => part.trim());
+  const said = [...new Set(written)].filter((part) => part !== "").join(" ");
+  if (said === "") return undefined;
+  // Nothing but an escape sequence can have kept a secret from whoever scrubbed the JSON.
+  return said.includes("\\") ? redact(stripControls(decoded(said))) : said;
 }
 
 /** What an escape sequence that was cut would have said is not known: it is left out. */

@@ -42,9 +42,12 @@ export function viewOf(runId: string, state: IncidentState, options: ViewOptions
   const needing = [...state.incidents.values()].filter(needsAction);
   const incidents = (history ? [...state.incidents.values()] : needing).toSorted(compareForList);
   const digest = digestOf(incidents.map(({ id, lastSeq, status, occurrences }) => [id, lastSeq, status, occurrences]));
+  const rendered = new Map<number, string>();
   const row = (index: number) => {
     const incident = incidents[index];
-    return incident === undefined ? "" : renderRow(incident, { raw, named: isNamed, folder: options.folder });
+    const text = rendered.get(index) ?? (incident ? renderRow(incident, { raw, named: isNamed, folder: options.folder }) : "");
+    rendered.set(index, text);
+    return text;
   };
   const reset = cursor === undefined ? undefined : resetOf(followed, { digest, total: incidents.length, row });
   return {

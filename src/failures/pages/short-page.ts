@@ -41,7 +41,7 @@ export function unchangedText(
   const needing = needingAction(state).length;
   const unchanged = `Unchanged since the cursor${needing > 0 ? ` · ${needing} need action` : ""}`;
   const identity = [runLine(meta, now), statusLine(meta)];
-  const forms = [[...identity, unchanged, `cursor=${cursor}`], [statusLine(meta), unchanged], [unchanged]];
+  const forms = [[...identity, unchanged, `next=${cursor}`], [statusLine(meta), unchanged], [unchanged]];
   return forms.map((lines) => lines.join("\n")).find((text) => bytesOf(text) <= maxBytes) ?? "";
 }
 
