@@ -16,6 +16,9 @@ function failure(name: string): FailureEvent {
 
 const RECEIPT: JournalEvent = { id: "delivered:1", operation: "d", kind: "delivered", incidents: ["first"] };
 
+/** The words before the dashes. */
+const names = (incidents: readonly string[]): string[] => incidents.map((incident) => incident.replace(/ -+/, ""));
+
 describe.each(SMALL_DISKS)("on $from", ({ make }) => {
   let disk: SmallDisk;
   let run: string;
@@ -33,8 +36,6 @@ describe.each(SMALL_DISKS)("on $from", ({ make }) => {
     disk.remove();
   });
 
-  /** The words before the dashes. */
-  const names = (incidents: readonly string[]): string[] => incidents.map((incident) => incident.replace(/ -+/, ""));
   const restarted = (): string[] => names(shownState(readJournal(run)).incidents);
 
   test("case 61: a failure and a receipt count in memory, a gap says so, and both are written when there is room", async () => {

@@ -22,7 +22,8 @@ async function take(step: Step): Promise<"stored" | "pending" | undefined> {
     case "append":
       return journal.append(step.events, { durable: step.durable });
     case "refresh":
-      return void journal.refresh();
+      journal.refresh();
+      return undefined;
     case "close":
       return journal.close().then(() => undefined);
   }

@@ -1,6 +1,6 @@
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
-  chmodSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -54,6 +54,12 @@ const incidentsOf = (journal: Pick<Journal, "state">): readonly string[] => show
 const readAgain = (): readonly string[] => shownState(readJournal(run)).incidents;
 const linesOf = (text = readFileSync(file, "utf8")): readonly string[] =>
   text.split("\n").filter((line) => line !== "");
+
+/** Two processes with one journal. */
+const openTwo = (): readonly [Journal, Journal] => [
+  Journal.open(run, { writer: "aaaaaaaa", isLive: true }),
+  Journal.open(run, { writer: "bbbbbbbb", isLive: true }),
+];
 
 /** A journal in which these events were written, and which was closed in order. */
 async function written(...events: readonly JournalEvent[]): Promise<void> {
@@ -345,7 +351,9 @@ describe("a journal that cannot be read or written", () => {
     const gap = new RegExp(
       `^unresolved: (The failure journal cannot be read|Failures cannot be written down) \\((${code})\\)`,
     );
-    expect(incidentsOf(journal).toSorted()).toEqual([expect.stringMatching(gap), "unresolved: a failed"].toSorted());
+    expect(incidentsOf(journal)).toHaveLength(2);
+    expect(incidentsOf(journal)).toContain("unresolved: a failed");
+    expect(incidentsOf(journal)).toContainEqual(expect.stringMatching(gap));
     expect(journal.pending).toBe(2);
     rmSync(file.startsWith(run) && statSync(run).isFile() ? run : file, { recursive: true });
     journal.refresh();
@@ -392,10 +400,8 @@ describe("a journal that cannot be read or written", () => {
 });
 
 describe("two writers", () => {
-  const open = (writer: string): Journal => Journal.open(run, { writer, isLive: true });
-
   test("case 74: who observe the same make one state and no doubled incident", async () => {
-    const [one, other] = [open("aaaaaaaa"), open("bbbbbbbb")];
+    const [one, other] = openTwo();
     const events = Array.from({ length: 20 }, (_, index) => failure(`f${index}`, { operation: `o${index % 3}` }));
     for (const event of events) {
       const [first, second] = Number(event.id.slice(1)) % 2 === 0 ? [one, other] : [other, one];
@@ -415,7 +421,7 @@ describe("two writers", () => {
   });
 
   test("what another one wrote first counts first, though this one knew its own before", async () => {
-    const [one, other] = [open("aaaaaaaa"), open("bbbbbbbb")];
+    const [one, other] = openTwo();
     await one.append([failure("a", { operation: "o" })], { durable: true });
     other.refresh();
     await other.append([recovery("o", "a")], { durable: true });
@@ -431,7 +437,7 @@ describe("two writers", () => {
   });
 
   test("an event that another one has written meanwhile is not written again", async () => {
-    const [one, other] = [open("aaaaaaaa"), open("bbbbbbbb")];
+    const [one, other] = openTwo();
     await one.append([failure("a")], { durable: true });
     await other.append([failure("a"), failure("b")], { durable: true });
     await one.close();
@@ -443,20 +449,10 @@ describe("two writers", () => {
 
 test("a pipe in the place of the journal is not waited for", async () => {
   mkdirSync(run);
-  const { execFileSync } = await import("node:child_process");
   execFileSync("mkfifo", [file]);
   expect(readAgain()).toEqual(["unresolved: The failure journal cannot be read (EINVAL)"]);
   const journal = Journal.open(run);
   expect(await journal.append([failure("a")], { durable: true })).toBe("pending");
   rmSync(file);
   await journal.close();
-});
-
-test("a folder that may not be read is a gap for everybody but root", async () => {
-  await written(failure("a"));
-  chmodSync(run, 0);
-  const seen = readAgain();
-  chmodSync(run, 0o700);
-  const isRoot = process.getuid?.() === 0;
-  expect(seen).toEqual(isRoot ? ["unresolved: a failed"] : [expect.stringContaining("(EACCES)")]);
 });

@@ -119,14 +119,14 @@ test.each([
   expect(prepareEvent(event)).toBeUndefined();
 });
 
-describe("a receipt", () => {
-  const receiptOf = (count: number, chars: number): JournalEvent => ({
-    id: "delivered:all",
-    operation: OPERATION,
-    kind: "delivered",
-    incidents: Array.from({ length: count }, (_, index) => `${index}`.padStart(chars, "x")),
-  });
+const receiptOf = (count: number, chars: number): JournalEvent => ({
+  id: "delivered:all",
+  operation: OPERATION,
+  kind: "delivered",
+  incidents: Array.from({ length: count }, (_, index) => `${index}`.padStart(chars, "x")),
+});
 
+describe("a receipt", () => {
   test("is one record as long as it fits", () => {
     expect(splitReceipt(receiptOf(200, 20))).toEqual([receiptOf(200, 20)]);
   });

@@ -24,8 +24,6 @@ export const SMALL_DISKS: readonly { readonly from: string; readonly make: () =>
 
 function limitedFiles(): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), "ostler-small-files-"));
-  const limit = (pid: number, bytes: string): Buffer =>
-    execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}`]);
   return {
     folder,
     code: "EFBIG",
@@ -33,6 +31,10 @@ function limitedFiles(): SmallDisk {
     free: (pid) => limit(pid, "unlimited:unlimited"),
     remove: () => rmSync(folder, { recursive: true }),
   };
+}
+
+function limit(pid: number, bytes: string): void {
+  execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}`]);
 }
 
 function smallTmpfs(): SmallDisk {
