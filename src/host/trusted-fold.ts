@@ -54,7 +54,7 @@ export class TrustedFold {
     if (trusted || !wasLeftInOrder(registry, runId, logFile))
       rescan({ runId, logFile, observer, journal, trusted, terminal: false });
     recorder.observeWith(observer);
-    if (metadata === "read" && trusted) this.#leftovers = leftoversOf(journal.state, observer.attempts, recorder.n + 1);
+    if (metadata === "read" && trusted) this.#leftovers = leftoversOf(journal.state, observer.attempts);
     this.#closeGap();
   }
 

@@ -52,8 +52,6 @@ export interface RunMeta {
   readonly noiseLines?: number;
   /** What is missing for trust, one sentence each; empty for a trusted run. */
   readonly untrustedBecause?: readonly string[];
-  /** The first line that was observed under trust, after others had to be observed under the exact rule. */
-  readonly trustedFromN?: number;
   /** The machine that the supervisor ran on, where it can be told: after a restart of it nothing of the run is left. */
   readonly machine?: string;
 }

@@ -21,17 +21,13 @@ export function metadataGapEvent({ n, at }: { readonly n: number; readonly at: n
 }
 
 /**
- * The incidents that hold the gap open, for a fold under trust that begins now: unresolved, judged by the exact rule
- * (their attempt ended before the first line that was observed under trust, `trustedFromN`), and of an attempt that
- * declared something. `attempts` is the book of the new fold, which has been through the log.
+ * The incidents that hold the gap open, for a fold under trust that begins now: unresolved, of an attempt that declared
+ * something, and judged without that. `attempts` is the book of the new fold, which has been through the log. What was
+ * judged under trust is never among them, so that every later fold finds the same.
  */
-export function leftoversOf(state: IncidentState, attempts: AttemptBook, trustedFromN: number): ReadonlySet<string> {
+export function leftoversOf(state: IncidentState, attempts: AttemptBook): ReadonlySet<string> {
   const left = [...state.incidents.values()].filter(
-    (incident) =>
-      incident.status === "unresolved" &&
-      incident.attempt !== undefined &&
-      incident.attempt.endN < trustedFromN &&
-      declaredSomething(incident, attempts),
+    (incident) => incident.status === "unresolved" && isMisjudged(incident, attempts),
   );
   return new Set(left.map(({ id }) => id));
 }
@@ -48,8 +44,11 @@ export function decideMetadataRecovered(
   return { id: `recovered:${gap.id}`, operation: OPERATION, kind: "recovered", incidents: [gap.id], at };
 }
 
-/** An incident of the exact rule names no ids itself: they were ordinary arguments then. */
-function declaredSomething({ attempt }: Incident, attempts: AttemptBook): boolean {
+/** Under trust an incident names what its attempt declared, and one whose code was declared is not unresolved. */
+function isMisjudged({ attempt }: Incident, attempts: AttemptBook): boolean {
   const fact = attempt?.toolCallId === undefined ? undefined : attempts.byToolCallId(attempt.toolCallId);
-  return fact?.operationId !== undefined || fact?.attemptId !== undefined || fact?.outcome === "expected";
+  return (
+    fact !== undefined &&
+    (fact.operationId !== attempt?.operationId || fact.attemptId !== attempt?.attemptId || fact.outcome === "expected")
+  );
 }

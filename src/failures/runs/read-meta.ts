@@ -31,7 +31,6 @@ const FIELDS: Readonly<Record<keyof RunMeta, { readonly is: Check; readonly opti
   observedTo: { is: (value) => isObject(value) && isCount(value["bytes"]) && isCount(value["n"]), optional: true },
   noiseLines: { is: isCount, optional: true },
   untrustedBecause: { is: (value) => isListOf(value, isText), optional: true },
-  trustedFromN: { is: isCount, optional: true },
   machine: { is: isText, optional: true },
 };
 

@@ -273,7 +273,7 @@ const gapEnds = (fold: IncidentFold, leftovers: ReadonlySet<string>): readonly s
 
 test("the gap closes once the leftovers that declared something are resolved, not before (case 67)", () => {
   const { fold, apply } = exactFold();
-  const leftovers = leftoversOf(fold.state, BOOK, 21);
+  const leftovers = leftoversOf(fold.state, BOOK);
   expect([...leftovers]).toEqual(["tool:0badcafe:named", "tool:0badcafe:expected"]);
   expect(gapEnds(fold, leftovers)).toBeUndefined();
   apply(recovered("named"));
@@ -284,8 +284,8 @@ test("the gap closes once the leftovers that declared something are resolved, no
 
 test("failures from the trusted period never hold it open, however often the fold is rebuilt (case 67)", () => {
   const { fold, apply } = exactFold();
-  apply(failed("later", 30, { operationId: "unit-tests" }), recovered("named"), recovered("expected"));
-  const rebuilt = leftoversOf(fold.state, BOOK, 21);
+  apply(failed("later", 30, { operationId: "unit-tests", attemptId: "a2" }), recovered("named"), recovered("expected"));
+  const rebuilt = leftoversOf(fold.state, BOOK);
   expect([...rebuilt]).toEqual([]);
   expect(gapEnds(fold, rebuilt)).toEqual(["gap:run-metadata:20"]);
 });
