@@ -67,6 +67,7 @@ export class AgentChild {
     facts: {
       readonly before: readonly number[];
       readonly pipes: readonly string[];
+      readonly isHolder: boolean | undefined;
       readonly ledger: ProcessLedger | undefined;
       readonly endGraceMs: number | undefined;
     },
@@ -81,6 +82,7 @@ export class AgentChild {
       mark: process.mark,
       leaderIsAlive: () => this.exit === null,
       ownsGroup: true,
+      leaderIsHolder: facts.isHolder,
       before: facts.before,
       pipes: facts.pipes,
     });
@@ -134,7 +136,8 @@ export class AgentChild {
     const pipes = pipesOf(pid);
     const started = { ...numbers, mark, file: basename(command.file) };
     ledger?.started(started);
-    return new AgentChild(started, { before, pipes, ledger, endGraceMs }, subprocess, exited);
+    const { isHolder } = command;
+    return new AgentChild(started, { before, pipes, isHolder, ledger, endGraceMs }, subprocess, exited);
   }
 
   /** The last 64 KiB of stderr, raw: scrub before showing. */

@@ -11,6 +11,8 @@ import type { PermissionAnswer, PermissionRequest } from "./types.ts";
 export interface CommandLine {
   readonly file: string;
   readonly args: readonly string[];
+  /** The process only holds those that matter, and told to end it ends them without a word: it is not told. */
+  readonly isHolder?: true;
 }
 
 /** What a session should look like before its first prompt. */

@@ -29,6 +29,8 @@ export interface ProcessTreeOptions {
   readonly leaderIsAlive: () => boolean;
   /** Whether the group with the leader's number is still the agent's. */
   readonly ownsGroup: boolean;
+  /** TERM goes to the others alone, and the leader ends with them; see `CommandLine.isHolder`. */
+  readonly leaderIsHolder?: boolean | undefined;
   /** Numbers of processes older than the agent: they are not read, which makes the end of a short run cheap. */
   readonly before?: readonly number[];
   /** The agent's stdin and stdout, as `pipesOf` names them. */
@@ -79,7 +81,8 @@ export class ProcessTree {
   /** Sends a signal to every process of the tree. */
   signal(signal: NodeJS.Signals): void {
     this.look();
-    if (this.#groupIsAlive()) signalGroup(this.#leaderPid, signal);
+    const sparesLeader = signal === "SIGTERM" && this.#options.leaderIsHolder === true;
+    if (!sparesLeader && this.#groupIsAlive()) signalGroup(this.#leaderPid, signal);
     for (const process of this.#known.values()) signalProcess(process, signal);
   }
 

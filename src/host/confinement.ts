@@ -65,6 +65,7 @@ export async function proveConfinement(options: ConfinementOptions): Promise<Con
     const confine = ({ file, args: words }: CommandLine): CommandLine => ({
       file: bubblewrap,
       args: [...args, "--", file, ...words],
+      isHolder: true,
     });
     const because = await probeConfinement(confine, probed);
     return because === undefined ? { trusted: true, confine } : { trusted: false, because };
