@@ -115,6 +115,7 @@ class ComposedHost implements Host {
     const isObserved = options.run !== undefined || confinement !== undefined;
     const run = isObserved ? this.#runOf(selected, options, confinement) : undefined;
     const sink = run === undefined ? options.sink : run.sink(options.sink);
+    if (options.run?.kept !== undefined) await run?.keep();
     let opened: Conversation | undefined;
     const tools =
       confinement?.trusted && run !== undefined
@@ -243,10 +244,9 @@ class ComposedHost implements Host {
     of: Pick<ConfinedAgentOptions, "run" | "confinement" | "sessionId">,
   ): Promise<ConfinedTools> {
     const { openAgentTools } = await import("./confined-agent.ts");
-    const { paths } = this;
-    const facts = { cwd: this.#workspace(options), env: this.#environment(selected) };
     const { mcpServers = [] } = options;
-    return openAgentTools({ ...of, ...facts, paths, mcpServers, permissions: this.#permissions(options) });
+    const facts = { cwd: this.#workspace(options), env: this.#environment(selected), mcpServers };
+    return openAgentTools({ ...of, ...facts, paths: this.paths, permissions: this.#permissions(options) });
   }
 
   #environment({ backend, settings }: SelectedAgent): Readonly<Record<string, string>> {

@@ -28,7 +28,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function runCommand([command = "--help", ...rest]: readonly string[], io: Io): Promise<number> {
-  if (io.stderr.isTTY === true && command !== "completion") await showNotices(io);
+  if (!BEHIND_THE_SCENES.has(command)) {
+    await settleRuns(io);
+    if (io.stderr.isTTY === true) await showNotices(io);
+  }
   const asksForHelp = hasFlag(rest, "--help", "-h");
   const asksForVersion = hasFlag(rest, "--version", "-V");
   if (command === "ask" && !asksForHelp && !asksForVersion) return ask(readAskRequest(rest), io);
@@ -74,6 +77,20 @@ async function runCommand([command = "--help", ...rest]: readonly string[], io: 
     default:
       throw new UsageError(unknownCommandSentence(command));
   }
+}
+
+/** What other programs start, and what is typed into a shell's start-up file. */
+const BEHIND_THE_SCENES: ReadonlySet<string> = new Set(["completion", "mcp", "run-supervisor"]);
+
+/** Runs whose Ostler was killed are told of by the next one; where none is open that costs one look into a folder. */
+async function settleRuns({ env }: Io): Promise<void> {
+  const { state } = ostlerPaths(env);
+  if (!holdsAny(join(state, "open-runs"))) return;
+  const [{ settleOpenRuns }, { NoticeBox }] = await Promise.all([
+    import("../../host/settle-runs.ts"),
+    import("../../host/notice-box.ts"),
+  ]);
+  await settleOpenRuns({ state, sink: new NoticeBox(state) });
 }
 
 /** What became of background commands is told at the next command at a terminal; none costs one look into a folder. */
