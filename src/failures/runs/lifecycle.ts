@@ -13,11 +13,16 @@ import { dueCallback, isEnded, isSettled } from "./settled.ts";
 
 /** A run is made right after its mark: a mark without a run is left over when it is older. */
 const LEFT_OVER_MS = 3600 * 1000;
+/**
+ * A run of another system that has written nothing for so long counts as gone: a container that was removed never says
+ * so. Should it live after all, its supervisor writes over it how it ended.
+ */
+const SILENCE_MS = 7 * 24 * 3600 * 1000;
 
 export interface LifecycleFacts {
   readonly supervisorAlive: boolean;
   readonly processAlive: boolean;
-  /** Both can be looked at from here. */
+  /** Both can be told from here. */
   readonly sameSystem: boolean;
 }
 
@@ -65,20 +70,15 @@ export async function settleRuns(registry: RunRegistry, options: SettleOptions):
   return settled;
 }
 
-/** What a run is as far as this system can tell, without changing anything. */
-export function currentLifecycle(meta: RunMeta): LifecycleDecision {
-  return decideLifecycle(meta, lookAt(meta));
-}
-
 async function settleRun(registry: RunRegistry, id: string, options: SettleOptions): Promise<SettledRun | undefined> {
   const { rescan, tell, now = Date.now } = options;
   const seen = registry.readMeta(id);
   if (seen === "missing") dropLeftOver(registry, id, now());
   if (seen === "missing") return undefined;
   if (seen === "unreadable") return { id, found: "unreadable" };
-  if (currentLifecycle(seen) === "undecidable") return { id, found: "undecidable" };
+  if (decideLifecycle(seen, lookAt(registry, seen, now())) === "undecidable") return { id, found: "undecidable" };
 
-  const claimed = claim(registry, seen, tell !== undefined);
+  const claimed = claim(registry, seen, (meta) => decideClaim(meta, lookAt(registry, meta, now()), tell !== undefined));
   if (claimed === undefined) return undefined;
   const { found } = claimed;
   let { meta } = claimed;
@@ -109,22 +109,21 @@ interface Claim {
 }
 
 /** Says that this process settles the run, where it has to be; undefined when it has not, or another was faster. */
-function claim(registry: RunRegistry, seen: RunMeta, canTell: boolean) {
+function claim(registry: RunRegistry, seen: RunMeta, decide: (meta: RunMeta) => Claim | undefined) {
   // A crash between the metadata and its mark: the same metadata again takes the mark away.
   if (isSettled(seen)) registry.updateMeta(seen.id, (meta) => (isSettled(meta) ? {} : undefined));
-  if (decideClaim(seen, canTell) === undefined) return undefined;
+  if (decide(seen) === undefined) return undefined;
   let decided: Claim | undefined;
   const meta = registry.updateMeta(seen.id, (current) => {
-    decided = decideClaim(current, canTell);
+    decided = decide(current);
     return decided?.patch;
   });
   return decided === undefined || meta === undefined ? undefined : { meta, found: decided.found };
 }
 
-function decideClaim(meta: RunMeta, canTell: boolean): Claim | undefined {
+function decideClaim(meta: RunMeta, facts: LifecycleFacts, canTell: boolean): Claim | undefined {
   if (meta.settling !== undefined && isAnotherAlive(meta.settling)) return undefined;
   const settling = thisProcess();
-  const facts = lookAt(meta);
   switch (decideLifecycle(meta, facts)) {
     case "orphaned":
       return { found: "orphaned", patch: { status: "orphaned", settling } };
@@ -140,7 +139,8 @@ function decideClaim(meta: RunMeta, canTell: boolean): Claim | undefined {
 }
 
 /** What can be seen from here of who has a run, and of its process. */
-export function lookAt({ supervisor, process, machine }: RunMeta): LifecycleFacts {
+export function lookAt(registry: RunRegistry, meta: RunMeta, now: number): LifecycleFacts {
+  const { supervisor, process, machine } = meta;
   const { system } = thisProcess();
   if (supervisor.system === system) {
     const processAlive = process !== undefined && isAlive(process);
@@ -148,7 +148,8 @@ export function lookAt({ supervisor, process, machine }: RunMeta): LifecycleFact
   }
   const isEarlierBoot =
     machine !== undefined && machine === thisMachine() && bootOf(supervisor.system) !== bootOf(system);
-  return { sameSystem: isEarlierBoot, supervisorAlive: false, processAlive: false };
+  const isGone = isEarlierBoot || now - registry.lastSignOf(meta.id) > SILENCE_MS;
+  return { sameSystem: isGone, supervisorAlive: false, processAlive: false };
 }
 
 function isAnotherAlive(owner: OwnerIdentity): boolean {

@@ -144,6 +144,12 @@ export class RunRegistry {
     return statSync(join(this.#open, id), { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN;
   }
 
+  /** When anything of a run was last written, ms since 1970; 0 for one that is not there. */
+  lastSignOf(id: string): number {
+    const files = [this.metaFile(id), this.logFile(id)];
+    return Math.max(0, ...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0));
+  }
+
   /** Whether there is a run of this name, readable or not. */
   has(id: string): boolean {
     return isRunId(id) && statSync(this.runFolder(id), { throwIfNoEntry: false })?.isDirectory() === true;

@@ -45,7 +45,7 @@ export async function stopRun(registry: RunRegistry, meta: RunMeta, options: Sto
   const { softMs = SOFT_MS, hardMs = HARD_MS } = options;
   if (isEnded(meta.status)) return { result: "over", status: meta.status };
   if (meta.process?.mark !== undefined && meta.process.mark === inheritedMark()) return { result: "inside" };
-  const facts = lookAt(meta);
+  const facts = lookAt(registry, meta, Date.now());
   if (!facts.sameSystem) return { result: "elsewhere" };
   if (meta.status === "orphaned" || !facts.supervisorAlive) return endTree(registry, meta, options);
 
@@ -81,15 +81,14 @@ async function endOf(
   }
 }
 
-async function endTree(
-  registry: RunRegistry,
-  { id, supervisor }: RunMeta,
-  { rescan }: StopOptions,
-): Promise<StopResult> {
-  const seen = registry.readMeta(id);
-  const process = typeof seen === "string" ? undefined : seen.process;
-  if (process !== undefined && !(await isEndedTree(process))) return { result: "resists", pid: process.pid };
-  signalProcess(supervisor, "SIGKILL");
+async function endTree(registry: RunRegistry, seen: RunMeta, { rescan }: StopOptions): Promise<StopResult> {
+  const { id, supervisor } = seen;
+  // Elsewhere, and before a restart, the numbers were those of other processes.
+  if (supervisor.system === thisProcess().system) {
+    const { process } = currentMeta(registry, seen);
+    if (process !== undefined && !(await isEndedTree(process))) return { result: "resists", pid: process.pid };
+    signalProcess(supervisor, "SIGKILL");
+  }
   let isOurs = false;
   const claimed = registry.updateMeta(id, ({ status }) => {
     isOurs = !isEnded(status);
@@ -99,6 +98,12 @@ async function endTree(
   await rescan(claimed);
   registry.updateMeta(id, { status: "cancelled", endedAt: Date.now() });
   return { result: "stopped", status: "cancelled" };
+}
+
+/** What stands there now, while it can be read. */
+function currentMeta(registry: RunRegistry, seen: RunMeta): RunMeta {
+  const meta = registry.readMeta(seen.id);
+  return typeof meta === "string" ? seen : meta;
 }
 
 /** TERM, then KILL, bounded. */

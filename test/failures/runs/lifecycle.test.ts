@@ -160,15 +160,29 @@ test.each([
   { from: "another machine", machine: "0123456789ab", found: "undecidable" },
   { from: "a machine that is not named", machine: undefined, found: "undecidable" },
   { from: "this machine before its restart", machine: thisMachine(), found: "lost" },
-])("a run of $from is $found", async ({ machine, found }) => {
+])("a run of $from that was just written is $found", async ({ machine, found }) => {
   const id = given({ supervisor: { ...thisProcess(), system: "0badb007-4026531836" }, process: thisProcess() });
   const { machine: here, ...meta } = JSON.parse(readFileSync(registry.metaFile(id), "utf8"));
   expect(here).toBe(thisMachine());
   registry.writeMeta({ ...meta, ...(machine !== undefined && { machine }) });
+  utimesSync(registry.metaFile(id), 1_800_000_000, 1_800_000_000);
   const { settled, asked } = await settle();
   expect(settled).toEqual([{ id, found }]);
   expect(asked.length).toBe(found === "lost" ? 2 : 0);
   expect(registry.readMeta(id)).toMatchObject({ status: found === "lost" ? "lost" : "running" });
+});
+
+test("a run of another machine that has written nothing for a week is lost", async () => {
+  const id = given({ supervisor: { ...thisProcess(), system: "0badb007-4026531836" }, process: thisProcess() });
+  registry.updateMeta(id, { machine: "0123456789ab" });
+  const writtenDaysAgo = (days: number): void => {
+    const seconds = 1_800_000_000 - days * 86_400;
+    utimesSync(registry.metaFile(id), seconds, seconds);
+  };
+  writtenDaysAgo(6.9);
+  expect((await settle()).settled).toEqual([{ id, found: "undecidable" }]);
+  writtenDaysAgo(7.1);
+  expect((await settle()).settled).toEqual([{ id, found: "lost" }]);
 });
 
 test("a run that another living Ostler settles is left to it, until that one is gone", async () => {
