@@ -7,6 +7,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { heldWhenQuiet } from "./held.ts";
 import type { Held } from "./held.ts";
+import { readNumber } from "./read-number.ts";
 import { playStorm } from "./storm.ts";
 import type { Storm } from "./storm.ts";
 
@@ -53,10 +54,3 @@ test("nothing was thrown that nobody caught", () => {
 test("file descriptors and child processes are as many as before", { timeout: 2 * BURIAL_MS }, async () => {
   await expect.poll(heldWhenQuiet, { timeout: BURIAL_MS }).toEqual(before);
 });
-
-function readNumber(name: string): number | undefined {
-  const text = process.env[name];
-  if (text === undefined || text === "") return undefined;
-  if (!/^\d+$/.test(text)) throw new Error(`${name} is a whole number, not ${text}`);
-  return Number(text);
-}
