@@ -1,7 +1,6 @@
 /** Calls of Ostler's own `run` tool: attempts that the supervisor saw first-hand. */
 import type { IncidentState, JournalEvent } from "../records.ts";
 import type { RunEvent } from "../run-lines.ts";
-import { isObject } from "../../acp/frames.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import { keyOf } from "../keys.ts";
 import { MAX_SUMMARY_CHARS } from "../records.ts";
@@ -53,9 +52,9 @@ export class RunCalls {
   #start(callId: string, input: unknown, { n }: Ending): Attempt {
     this.#ownCalls.served(TOOL, input);
     const attempt = this.#attempts.start(this.#session, callId, n);
-    attempt.name = TOOL;
+    attempt.harnessName = TOOL;
     attempt.kind = "execute";
-    attempt.input = withoutIdentity(input);
+    attempt.input = input;
     const read = readIntent(input);
     if (read.ok) this.#attempts.declare(attempt, read.intent);
     if (read.ok && read.intent.attemptId !== undefined) this.#attempts.spend(read.intent.attemptId);
@@ -87,7 +86,7 @@ export class RunCalls {
     this.#ownCalls.served(TOOL, input);
     if (attemptId !== undefined) this.#attempts.spend(attemptId);
     const attempt = this.#attempts.start(this.#session, callId, place.n);
-    attempt.name = TOOL;
+    attempt.harnessName = TOOL;
     attempt.eventId = `tool:${this.#session.tag}:${plainId(callId)}`;
     attempt.operation = keyOf("rejected-intent", runId, callId);
     this.#verdicts.close(attempt, "rejected", place);
@@ -102,11 +101,4 @@ export class RunCalls {
       attempt: { toolCallId: plainId(callId), startN: place.n, endN: place.n },
     };
   }
-}
-
-/** The folder has a place of its own in the key; the id of an execution has none. */
-function withoutIdentity(input: unknown): unknown {
-  if (!isObject(input)) return input;
-  const { attemptId: _attemptId, ...args } = input;
-  return args;
 }

@@ -179,10 +179,10 @@ describe("names of tools (section 5.1)", () => {
   });
 });
 
-describe("outcomes (section 5.3)", () => {
-  const exit = (exit_code: number | null) => ({ terminal_exit: { exit_code, signal: null } });
+const exit = (exit_code: number | null) => ({ terminal_exit: { exit_code, signal: null } });
 
-  test.each<{ from: string; end: object; kind?: RunKind; outcome: string }>([
+describe("outcomes (section 5.3)", () => {
+  test.each<{ from: string; end: Readonly<Record<string, unknown>>; outcome: string }>([
     { from: "1: cancelled", end: { status: "cancelled" }, outcome: "cancelled" },
     { from: "1: canceled", end: { status: "canceled" }, outcome: "cancelled" },
     { from: "1: before a code", end: { status: "cancelled", _meta: exit(1) }, outcome: "cancelled" },

@@ -52,7 +52,7 @@ export class WatchedRun {
   }
 
   get failures(): readonly FailureEvent[] {
-    return this.events.filter((event) => event.kind === "failure" || event.kind === "incomplete");
+    return this.events.filter(isFailure);
   }
 
   /** When the newest line was written. */
@@ -147,4 +147,8 @@ export class WatchedRun {
     this.#nextId += 1;
     return this.#nextId;
   }
+}
+
+function isFailure(event: JournalEvent): event is FailureEvent {
+  return event.kind === "failure" || event.kind === "incomplete";
 }
