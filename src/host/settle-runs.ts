@@ -13,6 +13,7 @@ import type { RunMeta } from "../failures/runs/meta.ts";
 import { metadataGapEvent } from "../failures/runs/metadata-gap.ts";
 import { RunRegistry } from "../failures/runs/registry.ts";
 import { readTrust } from "../failures/runs/trust.ts";
+import { noteLostCommand } from "./command-run-lost.ts";
 
 export interface SettleOptions {
   /** `Paths.state`. */
@@ -27,13 +28,16 @@ export interface SettleOptions {
 export function settleOpenRuns({ state, strict = false, sink }: SettleOptions): Promise<SettledRun[]> {
   const registry = new RunRegistry(state);
   return settleRuns(registry, {
-    rescan: (meta) => readToTheEnd(registry, meta, strict),
+    rescan: (meta) => (meta.kind === "agent" ? readToTheEnd(registry, meta, strict) : noteLostCommand(registry, meta)),
     tell: (meta, callback) => tell(registry, meta, callback, sink),
   });
 }
 
-/** Output of a command is not observed: only an agent's log holds more than its journal. */
-async function readToTheEnd(registry: RunRegistry, meta: RunMeta, strict: boolean): Promise<void> {
+/**
+ * Observes what the log of a run that is over holds. Output of a command is not observed: only an agent's log holds more
+ * than its journal.
+ */
+export async function readToTheEnd(registry: RunRegistry, meta: RunMeta, strict = false): Promise<void> {
   const { id, kind, conversationId = id } = meta;
   if (kind !== "agent") return;
   const journal = Journal.open(registry.runFolder(id));

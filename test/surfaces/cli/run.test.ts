@@ -4,11 +4,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { isAlive, signalProcess } from "../../../src/acp/processes.ts";
 import { Journal } from "../../../src/failures/journal/journal.ts";
-import { settleRuns } from "../../../src/failures/runs/lifecycle.ts";
 import { isEnded } from "../../../src/failures/runs/settled.ts";
 import type { RunMeta } from "../../../src/failures/runs/meta.ts";
 import { RunRegistry } from "../../../src/failures/runs/registry.ts";
-import { noteLostCommand } from "../../../src/host/command-run-lost.ts";
 import { NoticeBox } from "../../../src/host/notice-box.ts";
 import { bundleCli, shell as realShell } from "./real-cli.ts";
 import { newFolder, run } from "./run-main.ts";
@@ -22,8 +20,8 @@ beforeAll(async () => {
 
 /** Runs a shell line in which `ostler` is the CLI. */
 function shell(line: string, env?: Record<string, string>) {
-  const { child, done, state } = realShell(ostler, line, {}, env);
-  return { child, done, registry: new RunRegistry(state), state };
+  const { state, ...process } = realShell(ostler, line, {}, env);
+  return { ...process, state, registry: new RunRegistry(state) };
 }
 
 function metaOf(registry: RunRegistry, id: string): RunMeta {
@@ -96,22 +94,23 @@ describe("in the background", () => {
     expect(failuresOf(registry, id)).toEqual([]);
   });
 
-  test("a supervisor that is killed leaves an orphan that is known, then a lost run that says so", async () => {
-    const { done, registry } = shell("ostler run --operation-id o -- sleep 300");
+  test("a supervisor that is killed leaves an orphan that is known, then a lost run; each is told once", async () => {
+    const { done, registry, folder } = shell("ostler run --operation-id o -- sleep 300");
     const id = (await done).stdout.trim();
     const { supervisor, process } = metaOf(registry, id);
+    const next = async (): Promise<string> => (await run(["sessions"], { folder, terminal: true })).stderr;
     signalProcess(supervisor, "SIGKILL");
     await vi.waitFor(() => expect(isAlive(supervisor)).toBe(false));
-    const rescan = (meta: RunMeta): Promise<void> => noteLostCommand(registry, meta);
-    await settleRuns(registry, { rescan });
+    expect(await next()).toContain(`run=${id} · sleep 300`);
     expect(metaOf(registry, id).status).toBe("orphaned");
+    expect(await next()).not.toContain(id);
     if (process !== undefined) signalProcess(process, "SIGKILL");
     await vi.waitFor(() => expect(process && isAlive(process)).toBe(false));
-    await settleRuns(registry, { rescan });
+    const sentence = "The supervisor of the command was gone before its end: how it ended is not known";
+    expect(await next()).toContain(sentence);
     expect(metaOf(registry, id).status).toBe("lost");
-    expect(failuresOf(registry, id)).toEqual([
-      "unresolved The supervisor of the command was gone before its end: how it ended is not known",
-    ]);
+    expect(failuresOf(registry, id)).toEqual([`unresolved ${sentence}`]);
+    expect(await next()).not.toContain(id);
   });
 
   test("one sentence for a command that cannot be started", async () => {
