@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<string, string>> = {
   sessions: "list show fork close",
   goal: "set pause resume clear show",
   tasks: "list stop",
-  runs: "list show output result",
+  runs: "list show output result stop prune",
   incidents: "list show dispose",
   backends: "list install resume codex claude",
   login: BACKENDS,

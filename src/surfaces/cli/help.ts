@@ -102,7 +102,7 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
     ],
   },
   runs: {
-    usage: "ostler runs [list | show RUN | output RUN | result RUN]",
+    usage: "ostler runs [list | show RUN | output RUN | result RUN | stop RUN | prune [RUN…]]",
     describe: "Show what was run, what failed in it, and what it said",
     examples: [
       ["ostler runs", "All of them, the newest first, each with what needs action"],
@@ -110,6 +110,8 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ["ostler runs result ag_mgx1k2a3b4c5_1", "The same, and the answer of the agent"],
       ["ostler runs output cm_mgx1k2a3b4c5_1 --bytes 65536", "The same, and the end of its log"],
       ["ostler runs show ag_mgx1k2a3b4c5_1 --history", "Every incident, also recovered and superseded ones"],
+      ["ostler runs stop cm_mgx1k2a3b4c5_1", "End it"],
+      ["ostler runs prune --older-than 30d --dry-run", "What would be removed; without rules, the configured ones"],
     ],
   },
   incidents: {

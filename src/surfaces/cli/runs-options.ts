@@ -27,6 +27,22 @@ const PAGE_OPTIONS = {
 } as const satisfies OptionTable;
 
 export const RUNS_OPTIONS = {
+  "older-than": {
+    type: "text",
+    value: "AGE",
+    group: "Limits",
+    describe: "prune: runs that ended so long ago, such as 30d, 12h or 2w",
+  },
+  keep: {
+    type: "number",
+    value: "N",
+    min: 0,
+    max: 1_000_000,
+    whole: true,
+    group: "Limits",
+    describe: "prune: all but the newest N",
+  },
+  "dry-run": { type: "flag", group: "Limits", describe: "prune: say what would be removed, and remove nothing" },
   ...PAGE_OPTIONS,
   ...BACKENDS_OPTIONS,
 } as const satisfies OptionTable;
