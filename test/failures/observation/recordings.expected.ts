@@ -65,7 +65,7 @@ export const CODEX: readonly ObservedRow[] = [
     case: "kill-adapter",
     air: ["16-16 The agent ended by SIGKILL"],
     plain: ["17-17 The agent ended by SIGKILL"],
-    why: "SIGKILL between turns",
+    why: "SIGKILL in a turn or between two",
   },
   {
     case: "kill-adapter-mid-command",
@@ -102,7 +102,7 @@ export const CODEX: readonly ObservedRow[] = [
     case: "term-adapter",
     air: ["17-17 The agent ended by SIGTERM"],
     plain: ["16-16 The agent ended by SIGTERM"],
-    why: "SIGTERM from outside",
+    why: "SIGTERM in a turn",
   },
   {
     case: "async-task-stop",
@@ -177,7 +177,7 @@ export const CLAUDE: readonly ObservedRow[] = [
     case: "kill-adapter-idle",
     air: ["29-29 The agent ended by SIGKILL"],
     plain: ["28-28 The agent ended by SIGKILL"],
-    why: "SIGKILL between turns",
+    why: "SIGKILL in a turn or between two",
   },
   {
     case: "kill-adapter-mid-tool",
