@@ -186,8 +186,11 @@ class ResponseStream {
     return this.#closeMessage([{ type: "refusal", refusal: text }]);
   }
 
+  /** codex 0.166 finds the tool of an MCP server by its namespace and its own name. */
   callFunction(name: string, input: JsonObject): this {
-    return this.#call({ id: newId("fc"), type: "function_call", name, arguments: JSON.stringify(input) });
+    const [, namespace, tool] = /^(mcp__.+?)__(.+)$/.exec(name) ?? [];
+    const named = namespace === undefined ? { name } : { namespace, name: tool };
+    return this.#call({ id: newId("fc"), type: "function_call", ...named, arguments: JSON.stringify(input) });
   }
 
   callCustom(name: string, input: string): this {
