@@ -7,7 +7,7 @@ import { recordedLines, recordingNames } from "./recorded-lines.ts";
 import { CLAUDE, CODEX } from "./recordings.expected.ts";
 
 const NAMES = recordingNames();
-const EXPECTED = new Map(
+const EXPECTED = new Map<string, readonly string[]>(
   [
     ...CODEX.map((row) => ["codex-acp/2.6.0", row] as const),
     ...CLAUDE.map((row) => ["claude-agent-acp/0.101.0", row] as const),
