@@ -102,10 +102,13 @@ export const configSchema = z
       lineBytes: count("The longest message of an agent, in bytes.", 65_536, MAX_LINE_BYTES, DEFAULTS.limits.lineBytes),
       queue: count("Prompts waiting in one conversation.", 0, 1000, DEFAULTS.limits.queue),
     }),
-    retention: section("Accepted, and without effect yet.", {
-      days: count("Days.", 1, 3650, DEFAULTS.retention.days),
-      mib: count("MiB in total.", 16, 1_048_576, DEFAULTS.retention.mib),
-    }),
+    retention: section(
+      "How long runs are kept that are over: applied once a day, and by `ostler runs prune`. A run with failures that nobody was told of stays.",
+      {
+        days: count("A run is removed so many days after its end.", 1, 3650, DEFAULTS.retention.days),
+        mib: count("MiB of all runs; above that, the oldest are removed.", 16, 1_048_576, DEFAULTS.retention.mib),
+      },
+    ),
   })
   .meta({ title: "Ostler configuration", description: "$XDG_CONFIG_HOME/ostler/config.json and .ostler.json" });
 

@@ -77,6 +77,17 @@ export async function proveConfinement(options: ConfinementOptions): Promise<Con
   }
 }
 
+/** What this machine lacks for confining anything (no full stop); undefined when nothing. Looks, and makes nothing. */
+export function lackForConfinement(env: NodeJS.ProcessEnv): string | undefined {
+  try {
+    findBubblewrap(programFoldersOf(env));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Unconfinable) return error.message;
+    throw error;
+  }
+}
+
 class Unconfinable extends Error {}
 
 function planConfinement({
@@ -84,13 +95,12 @@ function planConfinement({
   workspace,
   env,
   installation = ownInstallation(),
-  programFolders = [...SYSTEM_FOLDERS, ...(env["PATH"] ?? "").split(":").filter(isAbsolute)],
+  programFolders = programFoldersOf(env),
 }: ConfinementOptions): {
   readonly bubblewrap: string;
   readonly args: readonly string[];
   readonly probed: readonly string[];
 } {
-  if (process.platform !== "linux") throw new Unconfinable("Confinement needs Linux and bubblewrap");
   const bubblewrap = findBubblewrap(programFolders);
   const ways = [...ownPlaces(paths), installation.files].map(readWay);
   const [state] = ways;
@@ -175,8 +185,13 @@ function byDepth(folders: readonly string[]): string[] {
 
 const SYSTEM_FOLDERS: readonly string[] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
+function programFoldersOf(env: NodeJS.ProcessEnv): readonly string[] {
+  return [...SYSTEM_FOLDERS, ...(env["PATH"] ?? "").split(":").filter(isAbsolute)];
+}
+
 /** Only one of the system's: what an earlier agent has put into the user's own folders would confine nothing. */
 function findBubblewrap(folders: readonly string[]): string {
+  if (process.platform !== "linux") throw new Unconfinable("Confinement needs Linux and bubblewrap");
   const file = folders.map((folder) => join(folder, "bwrap")).find(isProgramOfSystem);
   if (file === undefined)
     throw new Unconfinable(

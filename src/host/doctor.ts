@@ -7,6 +7,7 @@ import { inspectBackend } from "./inspect-backend.ts";
 import type { BackendReport, InspectOptions } from "./inspect-backend.ts";
 import { inspectOwnNode } from "./inspect-node.ts";
 import { inspectLeftovers } from "./inspect-restarts.ts";
+import { inspectConfinement, inspectRuns } from "./inspect-runs.ts";
 import { inspectStateFolder } from "./inspect-state.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { ostlerPaths, shortPath } from "./paths.ts";
@@ -51,6 +52,8 @@ async function inspectMachine(options: InspectOptions): Promise<Finding[]> {
     inspectStateFolder(paths, { env, tries: smoke }),
     ...(await inspectStore(paths, env)),
     ...inspectLeftovers(paths),
+    ...inspectRuns(paths, env),
+    ...inspectConfinement(options.loaded.config.confined, env),
     ...inspectConfig(options),
   ];
 }

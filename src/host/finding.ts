@@ -11,6 +11,8 @@ export type Check =
   | "state"
   | "store"
   | "leftovers"
+  | "runs"
+  | "confinement"
   | "config"
   | "agents"
   | "program"
