@@ -4,12 +4,14 @@
  * "max_tokens: 5", "API key not found"). Every pattern is bounded: text costs linear time.
  */
 
+import { mayHoldSecret } from "./secret-signs.ts";
+
 const HIDDEN = "[redacted]";
 
 type Replacement = string | ((...groups: string[]) => string);
 
 /** Tokens that show what they are by their own shape, whatever stands around them. */
-const TOKEN_SHAPES: readonly string[] = [
+export const TOKEN_SHAPES: readonly string[] = [
   "ostler_mcp_[\\w-]{16,}",
   "sk-ant-[\\w-]{4,}",
   "sk-(?:proj|svcacct|admin|or-v1|live|test)-[\\w-]{8,}",
@@ -136,6 +138,11 @@ const RULES: readonly (readonly [RegExp, Replacement, typeof ASSIGNED?])[] = [
 
 /** The text without credentials and private paths. Applied twice, it changes nothing more. */
 export function redact(text: string): string {
+  return mayHoldSecret(text) ? redactByRules(text) : text;
+}
+
+/** As {@link redact}, without the look at first whether there is anything. */
+export function redactByRules(text: string): string {
   const assigns = ASSIGNMENT.test(text);
   let scrubbed = text;
   for (const [pattern, replacement, assigned] of RULES) {

@@ -1,7 +1,12 @@
-/** An entry of a run's log without secrets, as a value and as the rest of its line. */
+/**
+ * An entry of a run's log without secrets, as a value and as the rest of its line. Most frames hold nothing to scrub:
+ * their JSON is looked at once and written as it is. A frame that shows any sign of a secret is scrubbed value by value.
+ */
 import { redactKept } from "../../errors/redact.ts";
 import { scrubJson } from "../../errors/scrub-json.ts";
+import { mayHoldSecret } from "../../errors/secret-signs.ts";
 import type { RunEntry, RunEvent } from "../run-lines.ts";
+import { elideTexts, MAX_WHOLE_CHARS } from "./elide.ts";
 
 /** `entry` and `json` say the same: `json` is what stands behind the ordinal of its line. */
 export interface ScrubbedEntry {
@@ -9,14 +14,27 @@ export interface ScrubbedEntry {
   readonly json: string;
 }
 
+/** Control and unseen characters, raw or as JSON writes them: a secret may stand behind them or be split by them. */
+const UNSEEN =
+  /\\[ubfr]|[\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/;
+/** Below these everything is masked, whatever it is. */
+const MASKED_NAME = /"(?:env|environment|headers?|http_?headers)":/i;
+
 export function scrubEntry(entry: RunEntry): ScrubbedEntry {
-  const scrubbed = scrubbedOf(entry);
-  return { entry: scrubbed, json: JSON.stringify(scrubbed).slice(1) };
+  if (entry.d === "err") return written({ d: "err", text: redactKept(entry.text) });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- scrubbing changes texts, never the shape
+  if (entry.d === "ev") return written({ d: "ev", ev: scrubJson(elideTexts(entry.ev)) as RunEvent });
+  const json = JSON.stringify(entry.frame) ?? "null";
+  if (json.length > MAX_WHOLE_CHARS) return written({ d: entry.d, frame: scrubJson(elideTexts(entry.frame)) });
+  if (isHarmless(json)) return { entry, json: `"d":"${entry.d}","frame":${json}}` };
+  return written({ d: entry.d, frame: scrubJson(entry.frame) });
 }
 
-function scrubbedOf(entry: RunEntry): RunEntry {
-  if (entry.d === "err") return { d: entry.d, text: redactKept(entry.text) };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- scrubbing changes texts, never the shape
-  if (entry.d === "ev") return { d: entry.d, ev: scrubJson(entry.ev) as RunEvent };
-  return { d: entry.d, frame: scrubJson(entry.frame) };
+/** Whether `scrubJson` would change nothing of the value that this is the JSON of. */
+function isHarmless(json: string): boolean {
+  return !mayHoldSecret(json) && !UNSEEN.test(json) && !MASKED_NAME.test(json);
+}
+
+function written(entry: RunEntry): ScrubbedEntry {
+  return { entry, json: JSON.stringify(entry).slice(1) };
 }
