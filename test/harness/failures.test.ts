@@ -1,4 +1,6 @@
 /** What fails in the real adapters, through the CLI: observed, labelled, and recovered by what really recovered it. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -37,8 +39,10 @@ const HARNESSES: readonly Harness[] = [
 describe.each(HARNESSES)("$name", ({ name, command, run, disposition }) => {
   test("a failing check that passes the second time has recovered", async () => {
     await using world = await openWorld(name, {
-      CHECK: [command("test -f made.txt"), command("touch made.txt"), command("test -f made.txt"), text("It passes.")],
+      CHECK: [command("sh check.sh"), command("touch made.txt"), command("sh check.sh"), text("It passes.")],
     });
+    // Not `test` itself: to Claude Code 2.1 its exit code 1 is an answer and no failure.
+    writeFileSync(join(world.home.workspace, "check.sh"), "test -f made.txt\n");
     expect(await ask(world, ["-s", "work", "--approve", "all"], "CHECK")).toMatchObject({ exitCode: 0 });
     expect(await labelsOf(world)).toEqual([["Recovered", "tool"]]);
   });
