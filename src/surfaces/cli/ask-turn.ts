@@ -38,6 +38,8 @@ export interface Run {
   backend: string;
   /** Permission requests that a person denied: no policy did, and nobody was absent. */
   personSaidNo: number;
+  /** A card at the end says what failed. */
+  showsCard: boolean;
   /** A wait for background work did not come to its end. */
   cutWait?: "timeout" | "stopped" | "lost";
   /** What the closing card may use, as far as it is known. */

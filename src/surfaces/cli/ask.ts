@@ -58,6 +58,7 @@ export async function ask(
     presenter,
     backend,
     personSaidNo: 0,
+    showsCard: false,
     words: { newConversation: NEW_CONVERSATION },
     agent: undefined,
   };
@@ -78,6 +79,7 @@ export async function ask(
   if (interrupt.bug !== undefined && outcome.kind === "cancelled")
     outcome = outcomeWithoutTurn(failureFor(interrupt.bug), outcome.durationMs, interrupt.bug);
   if (outcome.kind === "failed" && outcome.failure.kind === "auth") await adviseLogin(run);
+  run.showsCard = outcome.kind === "failed" || outcome.kind === "empty" || outcome.kind === "truncated";
   const exitCode = unusable?.exitCode ?? exitCodeOf(outcome, run);
   const isSaidByCaller = unusable !== undefined || interrupt.bug !== undefined;
   if (broken === undefined) present(run, outcome, exitCode, isSaidByCaller);
