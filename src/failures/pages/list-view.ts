@@ -45,7 +45,8 @@ export function viewOf(runId: string, state: IncidentState, options: ViewOptions
   const rendered = new Map<number, string>();
   const row = (index: number) => {
     const incident = incidents[index];
-    const text = rendered.get(index) ?? (incident ? renderRow(incident, { raw, named: isNamed, folder: options.folder }) : "");
+    const text =
+      rendered.get(index) ?? (incident ? renderRow(incident, { raw, named: isNamed, folder: options.folder }) : "");
     rendered.set(index, text);
     return text;
   };

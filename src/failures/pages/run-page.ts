@@ -64,7 +64,8 @@ export function outputPage(meta: RunMeta, state: IncidentState, options: Omit<Ru
  */
 function runPage(meta: RunMeta, state: IncidentState, options: RunPageOptions): RunPage {
   const { surface, cursor, content, raw = false } = options;
-  const budget = budgetOf(surface, options.maxBytes);
+  // Evidence as it is has a budget of its own.
+  const budget = budgetOf(surface === "output" && raw ? "raw" : surface, options.maxBytes);
   const details = pageDetails(state, budget);
   const maxBytes = budget - detailsBytes(details);
   const shared = details === undefined ? {} : { details };
