@@ -4,6 +4,7 @@
  */
 import { KINDS } from "../errors/kinds.ts";
 import { systemCode } from "../errors/system-code.ts";
+import { keyOf } from "../failures/keys.ts";
 import { eventOfExit } from "./command-run-exit.ts";
 import type { FailureEvent } from "../failures/records.ts";
 import { RunRegistry } from "../failures/runs/registry.ts";
@@ -64,6 +65,7 @@ export async function superviseRun(launch: CommandLaunch, ports: SupervisorPorts
   const deadline = launch.timeoutMs === undefined ? undefined : performance.now() + launch.timeoutMs;
   const context: RunContext = { launch, record, requests, deadline, start, look: () => teller.look() };
   const outcome = await runTask(context, teller);
+  await noteLostOutput(context);
   record.update({
     status: outcome.status,
     endedAt: Date.now(),
@@ -111,4 +113,21 @@ async function noteExit(
   if (event !== undefined) await record.note(event, { durable: true });
   look();
   return event;
+}
+
+/** What a full disk did not take is evidence that is missing. */
+async function noteLostOutput({ record, look }: RunContext): Promise<void> {
+  const { problem, lastLineAt } = record.output;
+  if (problem === undefined) return;
+  const event: FailureEvent = {
+    kind: "incomplete",
+    category: "observation-incomplete",
+    id: `gap:output:${record.id}`,
+    operation: keyOf("log-access"),
+    at: Date.now(),
+    summary: problem,
+    evidence: `output.log#byte=${lastLineAt}`,
+  };
+  await record.note(event, { durable: true });
+  look();
 }

@@ -124,6 +124,20 @@ describe("in the background", () => {
     expect(await untilOver(registry, id)).toMatchObject({ status: "failed" });
   });
 
+  test("a disk that takes no more costs output, not the command, and what is missing is said", async () => {
+    const { done, registry } = shell("ulimit -f 64; ostler run --wait -- seq 100000");
+    const { code, stdout, stderr } = await done;
+    const id = stdout.trim();
+    expect(code).toBe(0);
+    const kept = logOf(registry, id);
+    expect(kept).toHaveLength(64 * 1024);
+    expect(kept).toMatch(/^1\n2\n3\n/);
+    const missing = `${588_895 - kept.length} bytes of the output could not be written (EFBIG)`;
+    expect(failuresOf(registry, id)).toEqual([`unresolved ${missing}`]);
+    expect(stderr).toContain(`Observation incomplete`);
+    expect(metaOf(registry, id).status).toBe("completed");
+  });
+
   test("the command sees the caller's environment and folder, and nothing of the channel to the supervisor", async () => {
     const { done, registry } = shell("mkdir sub; ostler run -C sub --wait -- sh -c 'pwd; env'", { GREETING: "hello" });
     const id = (await done).stdout.trim();
