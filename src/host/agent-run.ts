@@ -127,6 +127,10 @@ export class AgentRun {
       await this.#notifier?.close();
     }
     await this.#recorder.close();
+    if (this.#recorder.journal !== undefined) {
+      const { pruneIfDue } = await import("../failures/runs/prune.ts");
+      pruneIfDue(this.#registry, this.#options.config.retention);
+    }
     const { problem } = this.#runLog;
     if (problem !== undefined) this.#options.onNotice?.(problem);
   }

@@ -23,6 +23,8 @@ export interface CommandLaunch {
   /** Somebody waits for the end, and shows the notifications. */
   readonly awaited: boolean;
   readonly watch?: WatchPlan;
+  /** How long runs are kept, as `Config.retention`; applied when this one is over. */
+  readonly retention?: { readonly days: number; readonly mib: number };
 }
 
 /** When a command is run again, and when no more. */

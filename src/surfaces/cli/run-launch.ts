@@ -63,6 +63,7 @@ export async function readLaunch(
       ...(program !== undefined && { notifyCommand: [program, ...args] as const }),
       confined: false,
       awaited: wait,
+      retention: config.retention,
     },
     warnings,
     confines: config.confined,

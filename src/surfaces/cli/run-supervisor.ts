@@ -3,6 +3,8 @@
  * and `ostler watch`, which tell it over their channel what to run.
  */
 import { EXIT } from "../../errors/kinds.ts";
+import { pruneIfDue } from "../../failures/runs/prune.ts";
+import { RunRegistry } from "../../failures/runs/registry.ts";
 import { isLaunch } from "../../host/command-run-launch.ts";
 import type { CommandLaunch, RunNews } from "../../host/command-run-launch.ts";
 import { superviseRun } from "../../host/command-run.ts";
@@ -24,7 +26,9 @@ export async function runSupervisor(io: Io): Promise<number> {
   try {
     const launch = await receiveLaunch();
     const requests = { stop: stop.signal, kill: kill.signal };
-    await superviseRun(launch, { paths: ostlerPaths(io.env), env: io.env, tell, requests });
+    const paths = ostlerPaths(io.env);
+    await superviseRun(launch, { paths, env: io.env, tell, requests });
+    if (launch.retention !== undefined) pruneIfDue(new RunRegistry(paths.state), launch.retention);
     return EXIT.completed;
   } finally {
     unsubscribe();

@@ -7,6 +7,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startTimeOf } from "../../../src/acp/processes.ts";
 import { thisProcess } from "../../../src/acp/this-process.ts";
 import type { FailureEvent } from "../../../src/failures/records.ts";
+import { chunk } from "../../fixtures/agents/scenario.ts";
+import type { Scenario } from "../../fixtures/agents/scenario.ts";
 import { newFolder, run } from "./run-main.ts";
 import { AGENT_RUN, COMMAND_RUN, registryIn, storeCommandRun } from "./stored-runs.ts";
 
@@ -25,6 +27,8 @@ const UNTOLD = {
   events: [EXITED],
 } as const;
 const DEAD = { pid: 999_999_999, startedAt: "1", system: thisProcess().system };
+/** An agent whose process ends in the middle of its turn. */
+const dying: Scenario = { on: { "session/prompt": [[chunk("partial"), { exit: 3 }]] } };
 const there = (folder: string): string[] => registryIn(folder).ids();
 
 describe("prune", () => {
@@ -58,6 +62,19 @@ describe("prune", () => {
     writeFileSync(join(folder, "home/config.json"), JSON.stringify({ retention: { days: 2 } }));
     expect((await run(["runs", "prune"], { folder })).stdout).toBe("Removed 1 run, 1 KiB\n");
     expect(there(folder)).toEqual([COMMAND_RUN]);
+  });
+
+  test("the configured retention is applied by itself, once a day, when a run was kept", async () => {
+    const folder = newFolder();
+    const old = { meta: { endedAt: Date.now() - 31 * 86_400_000 } };
+    await storeCommandRun(folder, "old", old);
+    const ask = { folder, scenario: dying };
+    expect((await run(["ask", "hi"], ask)).exitCode).toBe(9);
+    const [kept, ...others] = there(folder);
+    expect({ kept, others }).toEqual({ kept: expect.stringMatching(/^ag_/), others: [] });
+    await storeCommandRun(folder, "old", old);
+    await run(["ask", "hi"], ask);
+    expect(there(folder).filter((id) => id.startsWith("cm_"))).toEqual([COMMAND_RUN]);
   });
 
   test("what a rule has to leave is said, with what to do about it", async () => {
