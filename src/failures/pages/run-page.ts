@@ -16,6 +16,7 @@ import { oneLine } from "./excerpt.ts";
 import { failureSection } from "./failure-section.ts";
 import { fitSection } from "./fit.ts";
 import { incidentPage } from "./incident-page.ts";
+import type { IncidentPageOptions } from "./incident-page.ts";
 import { viewOf } from "./list-view.ts";
 import type { Reset, ViewOptions } from "./list-view.ts";
 import { unchangedText } from "./short-page.ts";
@@ -69,11 +70,8 @@ function runPage(meta: RunMeta, state: IncidentState, options: RunPageOptions): 
   const details = pageDetails(state, budget);
   const maxBytes = budget - detailsBytes(details);
   const shared = details === undefined ? {} : { details };
-  if (cursor !== undefined && isIncidentCursor(cursor)) {
-    const { text, incidents, ...page } = incidentPage(meta, state, { ...options, maxBytes });
-    const { cursor: further, reset } = page;
-    return { text, incidents, content: "", ...(further && { cursor: further }), ...(reset && { reset }), ...shared };
-  }
+  if (cursor !== undefined && isIncidentCursor(cursor))
+    return { ...listPage(meta, state, { ...options, maxBytes }), ...shared };
   const place = digestOf(surface, meta.id, raw, content?.name);
   const here = { failures: state.revision, status: meta.status, place };
   const { seen, reset } = readSeen(cursor, { place, bytes: content?.bytes ?? 0 });
@@ -104,6 +102,18 @@ function runPage(meta: RunMeta, state: IncidentState, options: RunPageOptions): 
     incidents: view.incidents.slice(0, top.listed),
     content: bottom.content,
     ...shared,
+  };
+}
+
+/** The list of incidents goes on, and has the page for itself. */
+function listPage(meta: RunMeta, state: IncidentState, options: IncidentPageOptions): RunPage {
+  const { text, incidents, cursor, reset } = incidentPage(meta, state, options);
+  return {
+    text,
+    incidents,
+    content: "",
+    ...(cursor !== undefined && { cursor }),
+    ...(reset !== undefined && { reset }),
   };
 }
 
