@@ -10,11 +10,9 @@ const UP_TO_VALUE = "(?:_?\\d{1,3})?(?:\\\\[nt]|[\\s\\\\\"']){0,40}[:=]";
 const NAMES = [
   "(?:keys?|tokens?|secrets?|passwords?|passwd|passphrase|pwd|pass|pat|credentials?|cookie|auth|authorization|signature|sig|jwt|bearer|value)",
   "[?&][\\w.-]{0,40}code",
-].map((name) => name + UP_TO_VALUE);
-const NAMED = new RegExp(
-  [...NAMES, "b(?:earer|asic)[\\s\\\\]", "-(?:token|api-key|password|passwd|secret) "].join("|"),
-  "i",
-);
+];
+const NAMED = new RegExp(NAMES.map((name) => name + UP_TO_VALUE).join("|"), "i");
+const SPOKEN = /b(?:earer|asic)[\s\\]|-(?:token|api-key|password|passwd|secret) /i;
 
 /** Beginnings of tokens up to the character that they are found by. */
 const TOKEN_STARTS =
@@ -34,5 +32,6 @@ const SHAPED = new RegExp(
 );
 
 export function mayHoldSecret(text: string): boolean {
-  return SHAPED.test(text) || NAMED.test(text);
+  if (SHAPED.test(text) || SPOKEN.test(text)) return true;
+  return (text.includes(":") || text.includes("=")) && NAMED.test(text);
 }

@@ -6,10 +6,7 @@ import { join } from "node:path";
 import type { RunEntry, RunLine } from "../run-lines.ts";
 import { HeldLines } from "./held-lines.ts";
 import { LogFile } from "./log-file.ts";
-import { readChunkText } from "./chunk-text.ts";
-import { scrubEntry } from "./scrub-entry.ts";
-import type { ScrubbedEntry } from "./scrub-entry.ts";
-import { SplitSecrets } from "./split-secrets.ts";
+import { EntryScrubber } from "./scrub-entry.ts";
 
 /** Name of the log in the folder of its run. */
 export const LOG_NAME = "output.log";
@@ -36,7 +33,7 @@ export class RunLog {
   readonly #held = new HeldLines<RunLine>();
   /** Of the lines that were kept in memory first. */
   readonly #bytes = new Map<number, number>();
-  readonly #split = new SplitSecrets();
+  readonly #scrubber = new EntryScrubber();
   #n = 0;
 
   private constructor(folder: string | undefined) {
@@ -71,7 +68,7 @@ export class RunLog {
     const lines = this.#held.takeAll();
     this.#open(folder);
     for (const { t, n, ...entry } of lines) {
-      const byte = this.#file!.append(lineOf(t, n, this.#scrub(entry).json));
+      const byte = this.#file!.append(lineOf(t, n, this.#scrubber.scrub(entry).json));
       if (byte !== undefined) this.#bytes.set(n, byte);
     }
   }
@@ -106,16 +103,8 @@ export class RunLog {
 
   #write(file: LogFile, entry: RunEntry, t: number): Appended {
     this.#n = Math.max(this.#n, file.lastN) + 1;
-    const { entry: scrubbed, json } = this.#scrub(entry);
+    const { entry: scrubbed, json } = this.#scrubber.scrub(entry);
     return { line: { t, n: this.#n, ...scrubbed }, byte: file.append(lineOf(t, this.#n, json)) };
-  }
-
-  #scrub(entry: RunEntry): ScrubbedEntry {
-    const chunk = readChunkText(entry);
-    if (chunk === undefined) return scrubEntry(entry);
-    const { stream, text, replace } = chunk;
-    const scrubbed = this.#split.scrub(stream, text);
-    return scrubEntry(scrubbed === text ? entry : replace(scrubbed));
   }
 }
 

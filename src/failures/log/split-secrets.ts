@@ -9,7 +9,7 @@ import { mayHoldSecret } from "../../errors/secret-signs.ts";
 
 const HIDDEN = "[redacted]";
 /** So much of the text before is looked at: longer than a name with what stands between it and its value. */
-const BEFORE_CHARS = 100;
+const BEFORE_CHARS = 64;
 /** A secret that goes on for longer is known by its beginning and judged by its end. */
 const MAX_OPEN_CHARS = 1024;
 /** A scrubbed text with the same end has lost nothing that the next piece may belong to. */
@@ -43,13 +43,13 @@ const NEW: Stream = { before: "", isOpen: false };
 export class SplitSecrets {
   readonly #streams = new Map<string, Stream>();
 
-  /** The piece as it may be written; the same piece when there is nothing to hide. */
-  scrub(name: string, piece: string): string {
+  /** Undefined when there is no sign of a secret in the piece, and none is cut by its beginning or its end. */
+  scrub(name: string, piece: string): string | undefined {
     const { before, isOpen } = this.#streams.get(name) ?? NEW;
     const text = before + piece;
     if (!isOpen && !isSuspicious(text)) {
       this.#keep(name, { before: text.slice(-BEFORE_CHARS), isOpen: false });
-      return piece;
+      return undefined;
     }
     const plain = stripControls(text);
     const from = sharedStart(plain, stripControls(before));

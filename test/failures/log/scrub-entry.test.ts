@@ -2,7 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { scrubJson } from "../../../src/errors/scrub-json.ts";
-import { scrubEntry } from "../../../src/failures/log/scrub-entry.ts";
+import { EntryScrubber, scrubEntry } from "../../../src/failures/log/scrub-entry.ts";
+import type { RunEntry } from "../../../src/failures/run-lines.ts";
 import { PIECES } from "../../errors/secret-pieces.ts";
 import { fill, SEQUENCES, TOKENS } from "../../errors/secrets.ts";
 
@@ -103,4 +104,22 @@ test("of an event nothing is written that is a secret, and of a line of stderr n
     '"d":"ev","ev":{"type":"disposition","callId":"c","sessionId":"s","request":{"reason":"[redacted]"},"accepted":true}}',
   );
   expect(scrubEntry({ d: "err", text: `\u001B[31mkey ${secret}` }).json).toBe('"d":"err","text":"key [redacted]"}');
+});
+
+test("what stands around a piece of text is looked at whenever it is another", () => {
+  const scrubber = new EntryScrubber();
+  const piece = (text: string, more: object = {}): RunEntry => ({
+    d: "in",
+    frame: { params: { update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...more } } },
+  });
+  const json = (entry: RunEntry): string => scrubber.scrub(entry).json;
+  const head =
+    '"d":"in","frame":{"params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":';
+  expect(json(piece("one "))).toBe(`${head}"one "}}}}}`);
+  expect(json(piece("two "))).toBe(`${head}"two "}}}}}`);
+  expect(json(piece("three ", { _meta: { at: TOKENS["github"] } }))).toBe(
+    `${head}"three "},"_meta":{"at":"[redacted]"}}}}`,
+  );
+  expect(json(piece(`four ${TOKENS["github"]}\n`))).toBe(`${head}"four [redacted]\\n"}}}}}`);
+  expect(json(piece("x".repeat(256 * 1024 + 1)))).toContain(`${head}{"elided":262145,"sha256":"`);
 });
