@@ -143,6 +143,31 @@ test("a receipt changes nothing that a person sees, every other record does", ()
   expect(revisions).toEqual([1, 1, 2, 3]);
 });
 
+test("the first receipt of an incident says when it was delivered", () => {
+  const records = [broke("exit", "a"), broke("model", "b"), delivered("a"), delivered("a", "b")];
+  expect([...fold(records).delivered]).toEqual([
+    ["a", STARTED_AT + 2000],
+    ["b", STARTED_AT + 3000],
+  ]);
+});
+
+test("a permission report on an incident that the record does not name makes it invalid", () => {
+  const failures = [failed("a", "npm test", [1, 2]), failed("b", "npm run lint", [3, 4])];
+  const report = {
+    version: 1,
+    kind: "permission-blocker",
+    context: "worker",
+    resource: "unknown",
+    basis: "agent-reported",
+    operation: "run",
+    remoteOutcome: "unknown",
+  } as const;
+  const opened = (incidentId: string) =>
+    shown(fold([...failures, { ...disposed("open", "a"), permissionBlockers: [{ ...report, incidentId }] }]))[0];
+  expect(opened("b")).toBe("Unclassified failure observation: a, occurrences 1, strikes 1");
+  expect(opened("a")).toBe("Action required: a, occurrences 1, strikes 1");
+});
+
 test("a disposition that is invalid now may be valid later: its id is not spent", () => {
   const incidents = new IncidentFold();
   const taken = [disposed("open", "a"), failed("a", "npm test", [1, 2]), disposed("open", "a")].map((event) =>

@@ -1,6 +1,8 @@
 /** `ostler incidents list|show|dispose` over runs as their supervisors left them. */
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Journal } from "../../../src/failures/journal/journal.ts";
 import { readJournal } from "../../../src/failures/journal/read-journal.ts";
@@ -19,6 +21,7 @@ import {
   turn,
 } from "./stored-runs.ts";
 
+const SOURCE = fileURLToPath(new URL("../../../src/surfaces/cli/ostler.ts", import.meta.url));
 const COMMAND_EXIT = `exit:${COMMAND_RUN}:1`;
 const AGENT_EXIT = `exit:${AGENT_RUN}:13`;
 /** `043a7187` stands for the session s. */
@@ -44,7 +47,10 @@ async function twoRuns(): Promise<{ readonly folder: string; readonly offsets: r
     ...turn("t2", said("two"), ...executed("c", "npm run lint", "failed")),
     died(137),
   ]);
-  await storeCommandRun(folder, "line 1\nline 2\nError: boom\n", { meta: { status: "failed" }, events: [EXITED] });
+  await storeCommandRun(folder, "line 1\nline 2\nError: boom\n  at x\n", {
+    meta: { status: "failed" },
+    events: [EXITED],
+  });
   return { folder, offsets };
 }
 
@@ -119,6 +125,8 @@ describe("list", () => {
       ...EXITED,
       id: `f${index}`,
       operation: `operation ${index}`,
+      // Of these a list without its history shows nothing.
+      category: "tool" as const,
     }));
     for (const number of [1, 2, 3]) await storeCommandRun(folder, "", { id: `cm_loyw3v28abcd_${number}`, events });
     const ids: string[] = [];
@@ -128,6 +136,7 @@ describe("list", () => {
       const { stdout } = await run(argv, { folder });
       expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(601);
       ids.push(...(stdout.match(/(?<=id=)f\d/g) ?? []));
+      for (const line of stdout.match(/^Unclassified .*/gm) ?? []) expect(line).toMatch(/ · id=f\d$/);
       headings.push(...(stdout.match(/^run=\S+/gm) ?? []));
       const cursor = /cursor=(\S+)/.exec(stdout)?.[1];
       if (cursor === undefined) break;
@@ -150,6 +159,20 @@ describe("list", () => {
     const other = /cursor=(i2\S+)/.exec(runPage.stdout)?.[1] ?? "";
     const anew = await run(["incidents", "--cursor", other], { folder });
     expect(anew.stdout.split("\n")[1]).toBe("reset: other-view");
+  });
+
+  test("a cursor of a list that has become empty says so", async () => {
+    const folder = newFolder();
+    const first = { ...EXITED, id: "exit:1" };
+    await storeCommandRun(folder, "", { id: "cm_loyw3v28abcd_1", events: [first] });
+    await storeCommandRun(folder, "", { id: "cm_loyw3v28abcd_2", events: [EXITED] });
+    const page = await run(["incidents", "--bytes", "330"], { folder });
+    const cursor = /cursor=(\S+)/.exec(page.stdout)?.[1] ?? "";
+    await run(["incidents", "dispose", "exit:1", "--as", "expected", "--reason", "x"], { folder });
+    const { stdout } = await run(["incidents", "--cursor", cursor], { folder });
+    expect(stdout).toBe(
+      "run=cm_loyw3v28abcd_1 · completed · npm test\nreset: changed\nNo failures need action · 1 expected (history)\n",
+    );
   });
 
   test.each([
@@ -202,7 +225,7 @@ describe("show", () => {
     const { folder } = await twoRuns();
     const { stdout } = await run(["incidents", "show", COMMAND_EXIT], { folder });
     expect(stdout).toContain("\nexit      1\n");
-    expect(stdout).toMatch(/\n\noutput\.log#byte=14:\nError: boom\n$/);
+    expect(stdout).toMatch(/\n\noutput\.log#byte=14:\nError: boom\n {2}at x\n$/);
   });
 
   test("its whole history, and a program gets the records", async () => {
@@ -370,6 +393,25 @@ describe("dispose", () => {
     ]);
   });
 
+  test("that cannot be written is not said to be done", async () => {
+    const folder = newFolder();
+    await storeCommandRun(folder, "", { events: [EXITED] });
+    const { size } = statSync(join(registryIn(folder).runFolder(COMMAND_RUN), "failures.jsonl"));
+    const argv = ["incidents", "dispose", COMMAND_EXIT, "--as", "expected", "--reason", "x"];
+    // Files of the process cannot grow: its disk is full.
+    const limited = ["prlimit", `--fsize=${size}`, process.execPath, "--no-warnings", SOURCE, ...argv];
+    const { status, stdout, stderr } = spawnSync("env", limited, {
+      env: { PATH: process.env["PATH"], OSTLER_HOME: join(folder, "home") },
+      encoding: "utf8",
+    });
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      "",
+      `ostler: Nothing was recorded for run ${COMMAND_RUN}: its journal cannot be written\n`,
+    ]);
+    expect((await run(["incidents"], { folder })).stdout).toContain(COMMAND_ROW);
+  });
+
   test("acknowledges evidence that is missing", async () => {
     const { folder } = await twoRuns();
     appendFileSync(join(registryIn(folder).runFolder(COMMAND_RUN), "failures.jsonl"), "\nhalf a rec\n");
@@ -397,6 +439,14 @@ describe("names", () => {
         'ostler: 2 runs have an incident "exit:1"; say which with --run, one of cm_loyw3v28abcd_2, cm_loyw3v28abcd_1\n',
     });
     expect((await run([...argv, "--run", "cm_loyw3v28abcd_1"], { folder })).exitCode).toBe(0);
+  });
+
+  test("a whole id is not the beginning of a longer one", async () => {
+    const folder = newFolder();
+    const events = ["f1", "f10"].map((id) => ({ ...EXITED, id, operation: id }));
+    for (const number of [1, 10]) await storeCommandRun(folder, "", { id: `cm_loyw3v28abcd_${number}`, events });
+    const { stdout } = await run(["incidents", "show", "f1", "--run", "cm_loyw3v28abcd_1"], { folder });
+    expect(stdout).toMatch(/^Action required: f1\nrun +cm_loyw3v28abcd_1\n/);
   });
 
   test.each([
