@@ -3,7 +3,8 @@
  * or not. Memory is bounded: a line without an end is passed on in pieces.
  */
 import { isUtf8 } from "node:buffer";
-import { redactKept } from "../errors/redact.ts";
+import { redactKept, stripControls } from "../errors/redact.ts";
+import { mayHoldSecret } from "../errors/secret-signs.ts";
 
 /** A line of more is taken apart. */
 const MAX_LINE_BYTES = 64 * 1024;
@@ -13,9 +14,6 @@ const MAX_SECRET_BYTES = 4096;
 const MAX_KEY_LINES = 500;
 const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]{1,40}-----(?![\s\S]*-----END )/;
 const KEY_ENDS = /-----END [A-Z0-9 ]{1,40}-----/;
-/** Sequences and blocks that begin in one line may hide what stands in others: such lines are looked at one by one. */
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const MAY_SPAN_LINES = /[\u001B\u0080-\u009F]|-----BEGIN /;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
@@ -43,14 +41,14 @@ export class ScrubbedLines {
   #scrub(block: Buffer): Buffer {
     if (block.length === 0) return block;
     const text = textOf(block);
-    if (this.#keyLines === undefined && !MAY_SPAN_LINES.test(text) && redactKept(text) === text) return block;
+    if (this.#keyLines === undefined && isHarmless(text)) return block;
     return Buffer.concat(linesOf(block).map((line) => this.#scrubLine(line)));
   }
 
   #scrubLine(line: Buffer): Buffer {
     const text = textOf(line);
     if (this.#isKeyLine(text)) return Buffer.alloc(0);
-    const scrubbed = redactKept(text);
+    const scrubbed = scrub(text);
     if (scrubbed === text) return line;
     const end = text.endsWith("\n") && !scrubbed.endsWith("\n") ? "\n" : "";
     return Buffer.from(scrubbed + end, isUtf8(line) ? "utf8" : "latin1");
@@ -66,6 +64,15 @@ export class ScrubbedLines {
     if (KEY_ENDS.test(text) || this.#keyLines >= MAX_KEY_LINES) this.#keyLines = undefined;
     return true;
   }
+}
+
+/** Most text shows at a glance that there is nothing to hide; what nobody sees (colours, titles) may split or hide what is. */
+function isHarmless(text: string): boolean {
+  return !mayHoldSecret(text) && stripControls(text) === text;
+}
+
+function scrub(text: string): string {
+  return isHarmless(text) ? text : redactKept(text);
 }
 
 /** Bytes that are no UTF-8 become one character each, and the same bytes again. */
@@ -97,10 +104,10 @@ function harmlessCut(bytes: Buffer): number {
   const places = [blank, 2 * MAX_SECRET_BYTES, 1.5 * MAX_SECRET_BYTES, MAX_SECRET_BYTES].map((at) =>
     characterStart(window, at),
   );
-  const whole = redactKept(textOf(window));
-  const isHarmless = (at: number): boolean =>
-    redactKept(textOf(window.subarray(0, at))) + redactKept(textOf(window.subarray(at))) === whole;
-  const found = places.find((at) => at > 0 && isHarmless(at)) ?? MAX_SECRET_BYTES;
+  const whole = scrub(textOf(window));
+  const leavesWhole = (at: number): boolean =>
+    scrub(textOf(window.subarray(0, at))) + scrub(textOf(window.subarray(at))) === whole;
+  const found = places.find((at) => at > 0 && leavesWhole(at)) ?? MAX_SECRET_BYTES;
   return bytes.length - window.length + found;
 }
 
