@@ -420,6 +420,21 @@ test.each(CASES)("$from", ({ kind, play, labels }) => {
   play(run);
   run.take(run.observer.runOver());
   expect(run.labels).toEqual(labels);
+  expect(run.ignored).toEqual([]);
+});
+
+test("a success of a tool that failed later than another is looked at as well", () => {
+  const run = new WatchedRun();
+  fails(run, "a");
+  passes(run, "b", "ls");
+  const read = { kind: "read", rawInput: { path: "/workspace/x" }, content: [text("x")] };
+  for (const [toolCallId, status] of [
+    ["c", "failed"],
+    ["d", "completed"],
+  ]) {
+    run.update({ sessionUpdate: "tool_call", toolCallId, status, ...read });
+  }
+  expect(run.labels).toEqual([UNCLASSIFIED, "Recovered"]);
 });
 
 test("case 44: what Ostler refused is first-hand evidence", () => {

@@ -166,6 +166,17 @@ describe("exits", () => {
     expect(run.failures.map(({ category }) => category)).toEqual(["exit", "tool"]);
   });
 
+  test("an answer of a new process is none to a prompt of the old one", () => {
+    const run = new WatchedRun();
+    const old = run.prompt();
+    run.event({ type: "exited", n: 1, code: 1, signal: null, expected: true });
+    run.event({ type: "started", n: 2, pid: 43, cwd: "/workspace" });
+    run.prompt();
+    run.start("a", "npm test");
+    run.answer(old, {});
+    expect(run.observer.dueAt).toBeUndefined();
+  });
+
   test("ids of requests begin anew with a new process", () => {
     const run = new WatchedRun();
     run.out({ id: 7, method: "session/load", params: { sessionId: SESSION, cwd: "/workspace" } });
@@ -235,6 +246,7 @@ describe("turns", () => {
     const run = new WatchedRun();
     run.turn("t1", "completed", () => fails(run, {}));
     expect(run.labels).toEqual(["Action required"]);
+    expect(run.ignored).toEqual([]);
     run.turn("t2", "completed", () => {
       fails(run, { id: "t2:error" });
       run.prompt();

@@ -23,6 +23,8 @@ export interface RunKind {
 export class WatchedRun {
   readonly lines: RunLine[] = [];
   readonly events: JournalEvent[] = [];
+  /** Told, and of no use to the journal: never on a first reading. */
+  readonly ignored: JournalEvent[] = [];
   readonly observer: Observer;
   readonly #fold = new IncidentFold();
   #nextId = 100;
@@ -68,7 +70,9 @@ export class WatchedRun {
   }
 
   take(events: readonly JournalEvent[]): readonly JournalEvent[] {
-    for (const event of events) this.#fold.apply({ event, observedAt: this.now });
+    for (const event of events) {
+      if (!this.#fold.apply({ event, observedAt: this.now })) this.ignored.push(event);
+    }
     this.events.push(...events);
     return events;
   }
