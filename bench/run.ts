@@ -2,7 +2,8 @@
  * The project's own bench: what a one-shot costs, what a frame costs, and what memory does. Prints one Markdown table
  * per part; docs/performance.md says what the figures mean. Linux only: it reads /proc.
  *
- *   npm run bench -- [--only one-shot,loads,stream-text,stream-tools,memory,unread,junk,transcript,soak] [--rounds 7]
+ *   npm run bench -- [--only one-shot,loads,stream-text,stream-tools,memory,unread,junk,transcript,journal,
+ *                  fold,soak] [--rounds 7]
  *                  [--acpx FILE]   the dist/cli.js of an installed acpx, measured beside the one-shot
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +11,7 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Bench, Part } from "./bench.ts";
+import { foldPart, journalPart } from "./parts/journal.ts";
 import { junk } from "./parts/junk.ts";
 import { loads } from "./parts/loads.ts";
 import { memory } from "./parts/memory.ts";
@@ -30,6 +32,8 @@ const PARTS: readonly Part[] = [
   unread,
   junk,
   transcriptPart,
+  journalPart,
+  foldPart,
   soakPart,
 ];
 const DEFAULT_ROUNDS = 7;

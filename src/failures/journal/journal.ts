@@ -22,6 +22,9 @@ import { refusedGap, shorterGap, STORAGE_ACCESS } from "./storage-gaps.ts";
 
 /** A disk that took nothing is tried again so often, also when nobody looks. */
 const RETRY_MS = 5000;
+/** A journal up to this size is folded anew at once when the order asks for it, a larger one when it has grown by a tenth. */
+const SMALL_BYTES = 256 * 1024;
+const GROWTH = 1.1;
 
 export interface JournalOptions {
   /** Milliseconds since 1970; the system's clock unless given. */
@@ -42,6 +45,10 @@ export class Journal {
   #fold = new IncidentFold();
   /** Memory knows what the file does not, or no longer: it is not given up for what the file says. */
   #isAhead = false;
+  /** Others wrote before something that counted here already: the order of the file has to decide. */
+  #isMixed = false;
+  /** How long the file was when it was last folded anew. */
+  #foldedBytes = 0;
   /** The system's code, while the journal cannot be read or written. */
   #outage: string | undefined;
   #outages = 0;
@@ -155,26 +162,30 @@ export class Journal {
     if (this.#reader.isUpToDate(plainStat(fd))) return;
     const known = this.#reader.bytes;
     let isOthers = false;
-    let isMixed = false;
     const result = this.#reader.read(fd, (record) => {
-      if (record.w === this.#writer) isMixed ||= isOthers;
-      else isOthers = true;
+      const isOwn = record.w === this.#writer;
+      isOthers ||= !isOwn;
+      this.#isMixed ||= isOthers && isOwn;
       // What this process wrote itself is known, and changes nothing.
       this.#fold.apply(record);
     });
     if (result === "ended") this.#lose(known);
-    else if (isMixed || (isOthers && this.pending > 0)) this.#foldAnew(fd);
+    this.#isMixed ||= isOthers && this.pending > 0;
+    if (this.#isMixed) this.#foldAnew(fd);
     this.#noticeDamage();
   }
 
-  /** The order of the file decides: others wrote before something that counted here already. */
+  /** By the order of the file. Two busy writers of a large journal get it later, so that its cost stays linear. */
   #foldAnew(fd: number): void {
-    if (this.#isAhead) return;
+    const { bytes } = this.#reader;
+    if (this.#isAhead || (bytes > SMALL_BYTES && bytes < this.#foldedBytes * GROWTH)) return;
     const fold = new IncidentFold();
     this.#fold = fold;
     this.#reader.startAgain();
     this.#reader.read(fd, (record) => fold.apply(record));
     this.#pending.review((record) => fold.apply(record));
+    this.#isMixed = false;
+    this.#foldedBytes = bytes;
   }
 
   /** Somebody died while writing it. With a newline it stays as it is, whoever appends what. */

@@ -14,7 +14,9 @@ const MAX_EVENT_BYTES = MAX_RECORD_BYTES - MAX_ENVELOPE_BYTES;
 /** For what a receipt holds besides the ids of incidents. */
 const MAX_RECEIPT_BYTES = 512;
 const LONE_SURROGATE = /\p{Surrogate}/gu;
-const KNOWN_NAMES = [...new Set(EVENT_NAMES)];
+/** What {@link FailureEvent.evidence} says of a log: nothing of it comes from anybody else. */
+const LOG_POINTER = /^output\.log#(?:byte|poll)=\d{1,16}$/;
+const KNOWN_NAMES = new Set(EVENT_NAMES);
 
 export interface PreparedEvent {
   readonly event: JournalEvent;
@@ -24,9 +26,12 @@ export interface PreparedEvent {
 
 /** The event as it may be written; undefined for one that no record can hold. */
 export function prepareEvent(raw: JournalEvent): PreparedEvent | undefined {
-  const event = shorten(clean(raw));
+  const cleaned = clean(raw);
+  const whole = textOf(cleaned);
+  const excess = Buffer.byteLength(whole) - MAX_EVENT_BYTES;
+  const event = excess > 0 ? shorten(cleaned, excess) : cleaned;
   if (!isJournalEvent(event)) return undefined;
-  const text = textOf(event);
+  const text = event === cleaned ? whole : textOf(event);
   return Buffer.byteLength(text) > MAX_EVENT_BYTES ? undefined : { event, text };
 }
 
@@ -59,7 +64,7 @@ function clean(event: JournalEvent): JournalEvent {
         ...rest,
         ...(name !== "" && { tool: name }),
         summary: cleanText(event.summary, MAX_SUMMARY_CHARS),
-        ...(evidence !== undefined && { evidence: cleanText(evidence, MAX_EVIDENCE_CHARS) }),
+        ...(evidence !== undefined && { evidence: cleanEvidence(evidence) }),
         ...(signal !== undefined && { signal: cleanText(signal, MAX_SIGNAL_CHARS) }),
       };
     }
@@ -69,7 +74,7 @@ function clean(event: JournalEvent): JournalEvent {
       return {
         ...event,
         reason,
-        ...(evidence !== undefined && { evidence: cleanText(evidence, MAX_EVIDENCE_CHARS) }),
+        ...(evidence !== undefined && { evidence: cleanEvidence(evidence) }),
       };
     }
     case "recovered":
@@ -78,14 +83,16 @@ function clean(event: JournalEvent): JournalEvent {
   }
 }
 
+function cleanEvidence(evidence: string): string {
+  return LOG_POINTER.test(evidence) ? evidence : cleanText(evidence, MAX_EVIDENCE_CHARS);
+}
+
 function cleanText(text: string, maxChars: number): string {
   return cleanLine(text.replace(LONE_SURROGATE, " "), maxChars);
 }
 
-/** First the summary, then the reason. A character has at least one byte, so that cutting the excess is enough. */
-function shorten(event: JournalEvent): JournalEvent {
-  const excess = Buffer.byteLength(textOf(event)) - MAX_EVENT_BYTES;
-  if (excess <= 0) return event;
+/** In the summary or the reason. A character has at least one byte, so that so many characters are enough. */
+function shorten(event: JournalEvent, excess: number): JournalEvent {
   switch (event.kind) {
     case "failure":
     case "incomplete":
@@ -114,6 +121,13 @@ function cutBytes(text: string, maxBytes: number): string {
         .replace(/\uFFFD+$/, "");
 }
 
+/** Without what the schema does not know; looking for that first is faster than having the printer look. */
 function textOf(event: JournalEvent): string {
-  return JSON.stringify(event, KNOWN_NAMES);
+  return isKnown(event) ? JSON.stringify(event) : JSON.stringify(event, [...KNOWN_NAMES]);
+}
+
+function isKnown(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every(isKnown);
+  return Object.entries(value).every(([name, member]) => KNOWN_NAMES.has(name) && isKnown(member));
 }

@@ -18,10 +18,7 @@ export function encodeRecord({ w, seq, observedAt, torn, text }: RecordToWrite):
   return `${head}${torn === undefined ? "" : `,"torn":${torn}`},"event":${text},"crc":"${checksum(text)}"}`;
 }
 
-/**
- * The record of a line; undefined when anything in it is not as it must be. The checksum is compared with that of the
- * event printed again: whoever prints JSON without blanks prints the same text.
- */
+/** The record of a line; undefined when anything in it is not as it must be. */
 export function readRecord(line: Buffer): JournalRecord | undefined {
   const value = isUtf8(line) ? parse(line.toString()) : undefined;
   if (!isObject(value)) return undefined;
@@ -29,7 +26,8 @@ export function readRecord(line: Buffer): JournalRecord | undefined {
   if (v !== 1 || !isWriter(w) || !isInteger(seq, 1, Number.MAX_SAFE_INTEGER) || !isTime(observedAt)) return undefined;
   if (torn !== undefined && !isInteger(torn, 1, Number.MAX_SAFE_INTEGER)) return undefined;
   if (!isJournalEvent(event)) return undefined;
-  if (crc !== undefined && crc !== checksum(JSON.stringify(event))) return undefined;
+  if (crc !== undefined && crc !== checksum(eventBytes(line)) && crc !== checksum(JSON.stringify(event)))
+    return undefined;
   return { v, w, seq, observedAt, ...(torn !== undefined && { torn }), event };
 }
 
@@ -37,7 +35,12 @@ function isWriter(value: unknown): value is string {
   return typeof value === "string" && HEX_8.test(value);
 }
 
-function checksum(text: string): string {
+/** The event as it stands in a line that we wrote. In any other it is printed again, as whoever prints no blanks did. */
+function eventBytes(line: Buffer): Buffer {
+  return line.subarray(line.indexOf('"event":') + '"event":'.length, -',"crc":"00000000"}'.length);
+}
+
+function checksum(text: string | Buffer): string {
   return crc32(text).toString(16).padStart(8, "0");
 }
 
