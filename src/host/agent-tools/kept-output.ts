@@ -30,11 +30,11 @@ export class KeptOutput {
   /** As text; a line says how much was left out, and where. */
   text(): string {
     const tail = Buffer.concat(this.#tail).subarray(-this.#halfBytes);
-    const leftOut = this.#bytes - this.#head.length - tail.length;
-    if (leftOut === 0) return Buffer.concat([this.#head, tail]).toString();
-    const before = this.#head.subarray(0, this.#head.length - tornBytes(this.#head)).toString();
-    const after = tail.subarray(tail.findIndex((byte) => !isContinuation(byte))).toString();
-    return `${before}\n[${leftOut} bytes left out here]\n${after}`;
+    if (this.#head.length + tail.length === this.#bytes) return Buffer.concat([this.#head, tail]).toString();
+    const before = this.#head.subarray(0, this.#head.length - tornBytes(this.#head));
+    const after = tail.subarray(tail.findIndex((byte) => !isContinuation(byte)));
+    const leftOut = this.#bytes - before.length - after.length;
+    return `${before.toString()}\n[${leftOut} bytes left out here]\n${after.toString()}`;
   }
 }
 

@@ -3,6 +3,7 @@
  * told to the record of the run before the agent hears of it.
  */
 import { statSync } from "node:fs";
+import { abortable } from "../../acp/abort.ts";
 import type { CommandLine, PermissionPolicy } from "../../acp/ports.ts";
 import type { RunEvent } from "../../failures/run-lines.ts";
 import { runConfined } from "./confined-process.ts";
@@ -15,6 +16,7 @@ import { RUN_TOOL } from "./tool-list.ts";
 
 /** Commands at a time; a model that starts more has lost count. */
 const MAX_RUNNING = 16;
+const UNDECIDED = "Whether it is allowed could not be decided";
 const ALLOW = "allow";
 const REJECT = "reject";
 
@@ -85,7 +87,8 @@ export class RunTool {
       return refuse("intent", `attemptId ${spent} was already used in this run; choose another one`);
     const { call } = read;
     if (!isFolder(call.cwd)) return refuse("intent", `cwd is not a folder: ${call.cwd}`);
-    const denial = await this.#askPolicy(callId, call, signal);
+    const denial = await abortable(this.#askPolicy(callId, call, signal), signal).catch(() => UNDECIDED);
+    if (signal.aborted) return errorAnswer("The command did not run: the call was cancelled");
     if (denial !== undefined) return refuse("permission", denial);
     return this.#execute(callId, call, signal);
   }
@@ -116,7 +119,6 @@ export class RunTool {
       },
       signal,
     );
-    if (signal.aborted) return "The call was cancelled";
     if (answer.action === "select" && answer.optionId === ALLOW) return undefined;
     return answer.reason ?? "It is not allowed";
   }

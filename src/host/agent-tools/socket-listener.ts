@@ -70,6 +70,8 @@ export class SocketListener {
     if (token === undefined || !isSameToken(token, this.#token)) return void socket.destroy();
     const transport = new StdioServerTransport(socket, socket, { maxBufferSize: MAX_MESSAGE_BYTES });
     await newToolServer(this.#answers).connect(transport);
+    // What was paused for the token does not go on by itself.
+    socket.resume();
   }
 }
 

@@ -2,8 +2,8 @@
  * `ostler mcp --socket PATH`: what an agent starts to reach the tools of its run, where it takes MCP servers on stdio
  * alone. It passes bytes and understands none of them. Not in the help: nobody types it.
  */
+import { once } from "node:events";
 import { connect } from "node:net";
-import { pipeline } from "node:stream/promises";
 import { EXIT } from "../../errors/kinds.ts";
 import { connectAddress } from "../../host/owner-socket.ts";
 import { UsageError } from "../../host/usage-error.ts";
@@ -19,16 +19,17 @@ export async function mcp(argv: readonly string[], { stdin, stdout, env }: Io): 
     throw new UsageError("ostler mcp is started by agents alone, with the socket and the token of their run");
   const address = connectAddress(path);
   const socket = connect(address.path);
-  socket.write(`${token}\n`);
   try {
-    // What is wrong with the socket is told by the other way.
-    void pipeline(stdin.open(), socket).catch(() => {});
-    await pipeline(socket, stdout);
-    return EXIT.completed;
+    await once(socket, "connect");
   } catch (error) {
     throw new UsageError("The tools cannot be reached: the run that they belong to is over", { cause: error });
   } finally {
-    socket.destroy();
     address[Symbol.dispose]();
   }
+  const hungUp = new Promise((resolve) => void socket.once("close", resolve));
+  for (const end of [socket, stdout]) end.on("error", () => socket.destroy());
+  socket.write(`${token}\n`);
+  stdin.open().pipe(socket).pipe(stdout, { end: false });
+  await hungUp;
+  return EXIT.completed;
 }
