@@ -10,13 +10,14 @@ import { readIncidentCursor } from "../../failures/pages/cursor.ts";
 import { oneLine } from "../../failures/pages/excerpt.ts";
 import { incidentPage } from "../../failures/pages/incident-page.ts";
 import type { IncidentPage } from "../../failures/pages/incident-page.ts";
+import type { Reset } from "../../failures/pages/list-view.ts";
 import { historyCounts, quietLine } from "../../failures/pages/notes.ts";
 import type { SeenRun } from "./find-run.ts";
 import type { IncidentsRequest, Told } from "./incidents-command.ts";
 import { shownIncident } from "./shown-run.ts";
 
 const MAX_HEADING_BYTES = 120;
-/** Of a page, for the line that names the next one when that begins with another run: at most, and at most that part. */
+/** What the line takes that names the next page, when that begins with another run; of a small page only a part. */
 const FURTHER_BYTES = 200;
 const FURTHER_PART = 4;
 
@@ -26,13 +27,14 @@ export function listIncidents({ seen, registry, options }: IncidentsRequest): To
   const named = cursor === undefined ? undefined : readIncidentCursor(cursor);
   const history = options.history || named?.history === true;
   const raw = options.raw || named?.raw === true;
-  const pageOf = (run: SeenRun, from: string | undefined, maxBytes: number): IncidentPage =>
+  const maxBytes = budgetOf("incidents", options.bytes);
+  const pageOf: PageOf = (run, from, room) =>
     incidentPage(run, run.state, {
       history,
       raw,
       named: true,
       cursor: from,
-      maxBytes,
+      maxBytes: room,
       folder: registry.runFolder(run.id),
     });
   const isNamed = (run: SeenRun): boolean => cursor !== undefined && pageOf(run, cursor, 0).reset !== "other-view";
@@ -40,47 +42,52 @@ export function listIncidents({ seen, registry, options }: IncidentsRequest): To
     [...state.incidents.values()].some((incident) => history || needsAction(incident));
 
   const listed = seen.filter((run) => isListed(run) || isNamed(run));
-  const first = Math.max(0, listed.findIndex(isNamed));
-  const maxBytes = budgetOf("incidents", options.bytes);
+  const others = sumOf(seen.filter((run) => !listed.includes(run)));
+  const counts = sumOf(seen);
   const page = new Lines(maxBytes);
+  const shown = fill(page, listed.slice(Math.max(0, listed.findIndex(isNamed))), cursor, pageOf);
+  if (listed.length === 0) page.addFirst(history ? "No failures" : quietLine(others) || "No failures need action");
+  else if (shown.cursor === undefined && historyCounts(others) !== "")
+    page.addFirst(`Other runs: ${historyCounts(others)}`);
+  return { text: page.text, json: { ...shown, needAction: counts.gaps + counts.actionRequired, counts } };
+}
+
+type PageOf = (run: SeenRun, cursor: string | undefined, maxBytes: number) => IncidentPage;
+
+/** What a page lists, for a program. */
+interface Listed {
+  readonly incidents: readonly object[];
+  /** Of the next page. */
+  readonly cursor?: string;
+  readonly reset?: Reset;
+}
+
+/** Fills the page with one run after the other, the first from the cursor on; a row is cut only when nothing stands above it. */
+function fill(page: Lines, runs: readonly SeenRun[], cursor: string | undefined, pageOf: PageOf): Listed {
   const incidents: object[] = [];
-  let next: string | undefined;
-  let reset: IncidentPage["reset"];
-  for (const [index, run] of listed.slice(first).entries()) {
-    const behind = listed.length - first - index - 1;
+  let first: IncidentPage | undefined;
+  for (const [index, run] of runs.entries()) {
     const heading = headingOf(run);
-    const reserved = behind === 0 ? 0 : Math.min(FURTHER_BYTES, Math.floor(maxBytes / FURTHER_PART));
-    const ofRun = pageOf(
-      run,
-      index === 0 ? cursor : undefined,
-      Math.max(0, page.room - bytesOf(heading) - 1 - reserved),
-    );
-    if (index === 0) reset = ofRun.reset;
-    if (index > 0 && !endsWithRow(ofRun)) {
-      next = pageOf(run, undefined, 0).cursor;
+    const behind = runs.length - index - 1;
+    const room = page.room - bytesOf(heading) - 1 - (behind === 0 ? 0 : page.reserved);
+    const ofRun = pageOf(run, first === undefined ? cursor : undefined, Math.max(0, room));
+    if (first !== undefined && !endsWithRow(ofRun)) {
+      const next = pageOf(run, undefined, 0).cursor;
       const more = `${behind + 1} more ${behind === 0 ? "run" : "runs"}`;
       page.addFirst(`${more} · cursor=${next}`, `${more} · no room for the cursor`);
-      break;
+      return listedOf(incidents, first, next);
     }
-    next = ofRun.cursor;
+    first ??= ofRun;
     page.addFirst(`${heading}\n${ofRun.text}`, ofRun.text);
     incidents.push(...ofRun.incidents.map((incident) => shownIncident(run.id, incident)));
-    if (next !== undefined) break;
+    if (ofRun.cursor !== undefined) return listedOf(incidents, first, ofRun.cursor);
   }
-  const others = sumOf(seen.filter((run) => !listed.includes(run)));
-  if (listed.length === 0) page.addFirst(history ? "No failures" : quietLine(others) || "No failures need action");
-  else if (next === undefined && historyCounts(others) !== "") page.addFirst(`Other runs: ${historyCounts(others)}`);
-  const needAction = seen.flatMap(({ state }) => [...state.incidents.values()]).filter(needsAction).length;
-  return {
-    text: page.text,
-    json: {
-      incidents,
-      needAction,
-      counts: sumOf(seen),
-      ...(next !== undefined && { cursor: next }),
-      ...(reset !== undefined && { reset }),
-    },
-  };
+  return listedOf(incidents, first, undefined);
+}
+
+function listedOf(incidents: readonly object[], first: IncidentPage | undefined, cursor: string | undefined): Listed {
+  const reset = first?.reset;
+  return { incidents, ...(cursor !== undefined && { cursor }), ...(reset !== undefined && { reset }) };
 }
 
 /** Lines that together keep within a budget. */
@@ -95,6 +102,11 @@ class Lines {
   /** What a further line may take. */
   get room(): number {
     return this.#maxBytes - bytesOf(this.text) - (this.text === "" ? 0 : 1);
+  }
+
+  /** What is left for the line that names the next page, when that begins with another run. */
+  get reserved(): number {
+    return Math.min(FURTHER_BYTES, Math.floor(this.#maxBytes / FURTHER_PART));
   }
 
   /** Adds the first of these that fits, or none. */
