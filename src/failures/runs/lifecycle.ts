@@ -70,6 +70,15 @@ export async function settleRuns(registry: RunRegistry, options: SettleOptions):
   return settled;
 }
 
+/** Whether `settleRuns` has anything to do: asked before what that needs is loaded, while a run goes on for hours. */
+export function needsSettling(registry: RunRegistry, now = Date.now()): boolean {
+  return registry.openIds().some((id) => {
+    const meta = registry.readMeta(id);
+    if (typeof meta === "string") return meta === "missing";
+    return isSettled(meta) || decideClaim(meta, lookAt(registry, meta, now), true) !== undefined;
+  });
+}
+
 async function settleRun(registry: RunRegistry, id: string, options: SettleOptions): Promise<SettledRun | undefined> {
   const { rescan, tell, now = Date.now } = options;
   const seen = registry.readMeta(id);

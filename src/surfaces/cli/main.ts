@@ -86,6 +86,11 @@ const BEHIND_THE_SCENES: ReadonlySet<string> = new Set(["completion", "mcp", "ru
 async function settleRuns({ env }: Io): Promise<void> {
   const { state } = ostlerPaths(env);
   if (!holdsAny(join(state, "open-runs"))) return;
+  const [{ needsSettling }, { RunRegistry }] = await Promise.all([
+    import("../../failures/runs/lifecycle.ts"),
+    import("../../failures/runs/registry.ts"),
+  ]);
+  if (!needsSettling(new RunRegistry(state))) return;
   const [{ settleOpenRuns }, { NoticeBox }] = await Promise.all([
     import("../../host/settle-runs.ts"),
     import("../../host/notice-box.ts"),

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { startTimeOf } from "../../../src/acp/processes.ts";
 import { thisProcess } from "../../../src/acp/this-process.ts";
-import { decideLifecycle, settleRuns } from "../../../src/failures/runs/lifecycle.ts";
+import { decideLifecycle, needsSettling, settleRuns } from "../../../src/failures/runs/lifecycle.ts";
 import { thisMachine } from "../../../src/failures/runs/machine.ts";
 import type { RunMeta } from "../../../src/failures/runs/meta.ts";
 import { RunRegistry } from "../../../src/failures/runs/registry.ts";
@@ -96,6 +96,18 @@ test("neither supervisor nor process is left: lost, after its log was scanned, a
   expect(registry.readMeta(id)).toMatchObject({ status: "lost", told: ["lost"], endedAt: 1_800_000_000_000 });
   expect(registry.openIds()).toEqual([]);
   expect(await settle()).toEqual({ settled: [], asked: [] });
+});
+
+test.each<{ readonly from: string; readonly over: Partial<RunMeta>; readonly needed: boolean }>([
+  { from: "lost", over: { supervisor: DEAD }, needed: true },
+  { from: "orphaned, and told", over: { supervisor: DEAD, status: "orphaned", told: ["orphaned"] }, needed: true },
+  { from: "over, and untold by one that is gone", over: { supervisor: DEAD, status: "failed" }, needed: true },
+  { from: "over, and being told", over: { status: "failed" }, needed: false },
+  { from: "under a living supervisor", over: {}, needed: false },
+  { from: "over and told", over: { supervisor: DEAD, status: "failed", told: ["completion"] }, needed: false },
+])("a run that is $from: is there anything to settle? $needed", ({ over, needed }) => {
+  given(over);
+  expect(needsSettling(registry)).toBe(needed);
 });
 
 test("a run that never got as far as a process is lost", async () => {
