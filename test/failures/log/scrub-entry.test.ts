@@ -108,18 +108,19 @@ test("of an event nothing is written that is a secret, and of a line of stderr n
 
 test("what stands around a piece of text is looked at whenever it is another", () => {
   const scrubber = new EntryScrubber();
-  const piece = (text: string, more: object = {}): RunEntry => ({
-    d: "in",
-    frame: { params: { update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...more } } },
-  });
   const json = (entry: RunEntry): string => scrubber.scrub(entry).json;
   const head =
     '"d":"in","frame":{"params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":';
   expect(json(piece("one "))).toBe(`${head}"one "}}}}}`);
   expect(json(piece("two "))).toBe(`${head}"two "}}}}}`);
   expect(json(piece("three ", { _meta: { at: TOKENS["github"] } }))).toBe(
-    `${head}"three "},"_meta":{"at":"[redacted]"}}}}`,
+    `${head}"three "},"_meta":{"at":"[redacted]"}}}}}`,
   );
-  expect(json(piece(`four ${TOKENS["github"]}\n`))).toBe(`${head}"four [redacted]\\n"}}}}}`);
+  expect(json(piece(`four ${TOKENS["github"]} `))).toBe(`${head}"four [redacted] "}}}}}`);
   expect(json(piece("x".repeat(256 * 1024 + 1)))).toContain(`${head}{"elided":262145,"sha256":"`);
 });
+
+function piece(text: string, more: object = {}): RunEntry {
+  const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...more };
+  return { d: "in", frame: { params: { update } } };
+}
