@@ -3,7 +3,7 @@ import { Journal } from "../failures/journal/journal.ts";
 import { keyOf } from "../failures/keys.ts";
 import type { RunMeta } from "../failures/runs/meta.ts";
 import type { RunRegistry } from "../failures/runs/registry.ts";
-import { operationOfCommand } from "./command-run-exit.ts";
+import { operationOfCommand } from "../failures/observation/command-exit.ts";
 
 /**
  * Says so in the journal of a lost command or watch, once; the log of a command cannot say it. A later success of the same

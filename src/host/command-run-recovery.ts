@@ -4,7 +4,7 @@
  * writers, so that this is written where it belongs: with the run that failed.
  */
 import { Journal } from "../failures/journal/journal.ts";
-import { operationOfCommand } from "./command-run-exit.ts";
+import { operationOfCommand } from "../failures/observation/command-exit.ts";
 import type { RecoveredEvent } from "../failures/records.ts";
 import type { RunMeta } from "../failures/runs/meta.ts";
 import type { RunRegistry } from "../failures/runs/registry.ts";

@@ -2,10 +2,12 @@
  * The life of one background command, led by the process that owns it: written down, started, waited for, observed, told.
  * How far it came (metadata) and what failed (journal) are two facts; neither is made of the other.
  */
+import { cleanLine } from "../errors/redact.ts";
 import { KINDS } from "../errors/kinds.ts";
 import { systemCode } from "../errors/system-code.ts";
 import { keyOf } from "../failures/keys.ts";
-import { eventOfExit } from "./command-run-exit.ts";
+import { eventOfExit } from "../failures/observation/command-exit.ts";
+import { MAX_SUMMARY_CHARS } from "../failures/records.ts";
 import type { FailureEvent } from "../failures/records.ts";
 import { RunRegistry } from "../failures/runs/registry.ts";
 import type { RunContext, RunOutcome } from "./command-run-context.ts";
@@ -85,8 +87,9 @@ async function runTask(context: RunContext, teller: RunTeller): Promise<RunOutco
     first = await start();
   } catch (error) {
     if (!(error instanceof CommandUnstartable)) throw error;
-    await noteExit(context, { code: null, signal: null, timedOut: false, problem: error.message });
-    await teller.unstarted(error.message);
+    const problem = cleanLine(error.message, MAX_SUMMARY_CHARS);
+    await noteExit(context, { code: null, signal: null, timedOut: false, problem });
+    await teller.unstarted(problem);
     return { status: "failed", exitCode: KINDS.agent_spawn.exit };
   }
   await teller.started();
