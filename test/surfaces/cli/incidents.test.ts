@@ -119,7 +119,7 @@ describe("list", () => {
     });
   });
 
-  test("its pages together are the list, from run to run", async () => {
+  test.each([450, 750])("its pages of %s bytes together are the list, from run to run", async (bytes) => {
     const folder = newFolder();
     const events = Array.from({ length: 5 }, (_, index) => ({
       ...EXITED,
@@ -131,16 +131,16 @@ describe("list", () => {
     for (const number of [1, 2, 3]) await storeCommandRun(folder, "", { id: `cm_loyw3v28abcd_${number}`, events });
     const ids: string[] = [];
     const headings: string[] = [];
-    let argv = ["incidents", "--history", "--bytes", "600"];
+    let argv = ["incidents", "--history", "--bytes", String(bytes)];
     for (let pages = 0; pages < 16; pages += 1) {
       const { stdout } = await run(argv, { folder });
-      expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(601);
+      expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(bytes + 1);
       ids.push(...(stdout.match(/(?<=id=)f\d/g) ?? []));
       for (const line of stdout.match(/^Unclassified .*/gm) ?? []) expect(line).toMatch(/ · id=f\d$/);
       headings.push(...(stdout.match(/^run=\S+/gm) ?? []));
       const cursor = /cursor=(\S+)/.exec(stdout)?.[1];
       if (cursor === undefined) break;
-      argv = ["incidents", "--bytes", "600", "--cursor", cursor];
+      argv = ["incidents", "--bytes", String(bytes), "--cursor", cursor];
     }
     expect(ids).toEqual(["f4", "f3", "f2", "f1", "f0", "f4", "f3", "f2", "f1", "f0", "f4", "f3", "f2", "f1", "f0"]);
     expect([...new Set(headings)]).toEqual([3, 2, 1].map((number) => `run=cm_loyw3v28abcd_${number}`));
