@@ -2,7 +2,7 @@
  * The project's own bench: what a one-shot costs, what a frame costs, and what memory does. Prints one Markdown table
  * per part; docs/performance.md says what the figures mean. Linux only: it reads /proc.
  *
- *   npm run bench -- [--only one-shot,loads,stream-text,stream-tools,memory,unread,junk,transcript,journal,
+ *   npm run bench -- [--only one-shot,loads,stream-text,stream-tools,memory,unread,junk,transcript,run-log,scan,journal,
  *                  fold,soak] [--rounds 7]
  *                  [--acpx FILE]   the dist/cli.js of an installed acpx, measured beside the one-shot
  */
@@ -16,6 +16,8 @@ import { junk } from "./parts/junk.ts";
 import { loads } from "./parts/loads.ts";
 import { memory } from "./parts/memory.ts";
 import { oneShot } from "./parts/one-shot.ts";
+import { runLogPart } from "./parts/run-log.ts";
+import { scanPart } from "./parts/scan.ts";
 import { soakPart } from "./parts/soak.ts";
 import { streamText, streamTools } from "./parts/stream.ts";
 import { transcriptPart } from "./parts/transcript.ts";
@@ -32,6 +34,8 @@ const PARTS: readonly Part[] = [
   unread,
   junk,
   transcriptPart,
+  runLogPart,
+  scanPart,
   journalPart,
   foldPart,
   soakPart,
