@@ -28,10 +28,13 @@ export class Attempts implements AttemptBook {
     this.#maxEnded = maxEnded;
   }
 
-  /** A call of the session begins at line `n`; one that had the id before it has ended. */
-  start(session: RunSession, toolCallId: string, n: number): Attempt {
+  /**
+   * A call of the session begins at line `n`; one that had the id before it has ended. `usedBefore`: how often the id was
+   * used before anything was observed.
+   */
+  start(session: RunSession, toolCallId: string, n: number, usedBefore = 0): Attempt {
     const before = session.calls.get(toolCallId);
-    const attempt = new Attempt(session, toolCallId, before === undefined ? 0 : before.reuse + 1, n);
+    const attempt = new Attempt(session, toolCallId, before === undefined ? usedBefore : before.reuse + 1, n);
     session.calls.set(toolCallId, attempt);
     session.open.add(attempt);
     return attempt;

@@ -37,10 +37,12 @@ export class Observer {
   readonly #requests: WireRequests;
   readonly #calls: RunCalls;
   readonly #supervisor: SupervisorWatch;
+  #hasBegun = false;
 
   constructor({ runId, conversationId, trusted, strict = false }: ObserverOptions) {
     const sessions = new RunSessions();
-    this.#facts = { runId, conversationId, trusted, strict, sessions, air: false, servers: new Set() };
+    const unknown = { beganLate: false, air: false, servers: new Set<string>() };
+    this.#facts = { runId, conversationId, trusted, strict, sessions, ...unknown };
     this.#attempts = new Attempts(sessions, (attempt) => verdicts.operationOf(attempt));
     const verdicts = new Verdicts(this.#facts, this.#attempts);
     this.#endings = new TurnEndings(this.#facts, this.#attempts, verdicts);
@@ -66,6 +68,10 @@ export class Observer {
    * evidence of the line `event.attempt.endN`. `state` is that of the journal with all events so far.
    */
   observe(line: RunLine, byte: number | undefined, state: IncidentState): readonly JournalEvent[] {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      this.#facts.beganLate = line.n > 1;
+    }
     if (line.t < this.#endings.dueAt) return this.#take(line, byte, state);
     return [...this.#endings.settle(line.t), ...this.#take(line, byte, state)];
   }

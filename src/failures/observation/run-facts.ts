@@ -7,6 +7,8 @@ export interface RunFacts {
   readonly trusted: boolean;
   readonly strict: boolean;
   readonly sessions: RunSessions;
+  /** The log had lines before the first one that was observed: calls of then are known by their failures alone. */
+  beganLate: boolean;
   /** The newest process was told `_meta.jetbrains.air`, whatever it lists. */
   air: boolean;
   /** MCP servers that Ostler asked the newest session for. */

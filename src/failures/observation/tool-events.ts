@@ -28,7 +28,10 @@ export function plainId(id: string): string {
 }
 
 /** `tool:<session>:<call>`, with the number of the reuse of the call's id. */
-export function toolEventId(word: "tool" | "recovered", { session, toolCallId, reuse }: Attempt): string {
+export function toolEventId(
+  word: "tool" | "recovered",
+  { session, toolCallId, reuse }: Pick<Attempt, "session" | "toolCallId" | "reuse">,
+): string {
   return `${word}:${session.tag}:${plainId(toolCallId)}${reuse === 0 ? "" : `#${reuse}`}`;
 }
 

@@ -9,7 +9,7 @@ import type { Incident, JournalEvent } from "../../../src/failures/records.ts";
 import type { RunEntry, RunLine } from "../../../src/failures/run-lines.ts";
 import { TOKENS } from "../../errors/secrets.ts";
 import { recordedLines, recordingNames } from "./recorded-lines.ts";
-import { RUN_ID, SESSION, WatchedRun } from "./watched-run.ts";
+import { CWD, RUN_ID, SESSION, WatchedRun } from "./watched-run.ts";
 
 const RUNS = { numRuns: 80 };
 const HOME = "/home/jane/project";
@@ -164,6 +164,21 @@ describe("a log that is read again", () => {
       RUNS,
     );
   });
+});
+
+test("an observer that begins late tells a new failure of an old id from the old one", () => {
+  const run = new WatchedRun();
+  run.start("call_1", "npm test");
+  run.end("call_1", 1);
+  const before = run.lines.length;
+  const fold = foldOf(run.events);
+  // The next process of Ostler did not read the log again, and the agent counts its calls anew.
+  run.event({ type: "started", n: 1, pid: 43, cwd: CWD, resumed: true });
+  run.start("call_1", "npm test");
+  run.end("call_1", 1);
+  const told = readAgain(run.lines.slice(before), false, fold);
+  expect(told.map(({ event, wasNew }) => [event.id, wasNew])).toEqual([[run.failures[1]?.id, true]]);
+  expect([...fold.state.incidents.values()].map(shown)).toEqual(run.incidents.map(shown));
 });
 
 test("recordings read again, scrubbed: nothing new", () => {
