@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { delay } from "../acp/abort.ts";
 import type { CommandLine } from "../acp/ports.ts";
@@ -14,6 +15,7 @@ import { pipesOf, processNumbers, startTimeOfChild } from "../acp/processes.ts";
 import type { ProcessIdentity } from "../acp/processes.ts";
 import { systemCode } from "../errors/system-code.ts";
 import type { OutputPipe } from "./command-run-output.ts";
+import { findInPath } from "./resolve.ts";
 
 /** After its tree is gone, so long is waited for what its pipes still hold. */
 const DRAIN_MS = 1000;
@@ -103,6 +105,16 @@ export class CommandUnstartable extends Error {
     super(message, options);
     this.name = "CommandUnstartable";
   }
+}
+
+/** Throws {@link CommandUnstartable} when there is no such program to be started. */
+export function requireProgram(
+  file: string,
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): void {
+  const found = file.includes("/") ? existsSync(resolve(cwd, file)) : findInPath(file, env, cwd) !== undefined;
+  const error = Object.assign(new Error(`${file} was not found`), { code: "ENOENT" });
+  if (!found) throw new CommandUnstartable(sentenceFor(error, file, cwd), { cause: error });
 }
 
 function launch({ file, args }: CommandLine, cwd: string, env: Readonly<Record<string, string>>): Child {

@@ -15,7 +15,7 @@ import { endOf, exitCodeOf } from "./command-run-end.ts";
 import type { StopRequests } from "./command-run-end.ts";
 import type { CommandLaunch, RunNews } from "./command-run-launch.ts";
 import { RunTeller } from "./command-run-teller.ts";
-import { CommandProcess, CommandUnstartable } from "./command-run-process.ts";
+import { CommandProcess, CommandUnstartable, requireProgram } from "./command-run-process.ts";
 import { recoverEarlier } from "./command-run-recovery.ts";
 import { RunRecord } from "./command-run-record.ts";
 import { pollHeader, runWatch } from "./command-run-watch.ts";
@@ -54,6 +54,8 @@ export async function superviseRun(launch: CommandLaunch, ports: SupervisorPorts
   const teller = new RunTeller({ launch, record, env: childEnv, box: new NoticeBox(paths.state), tell });
   const start = async (): Promise<CommandProcess> => {
     const [file, ...args] = launch.command;
+    // Bubblewrap is always there to be started: what it cannot start has to be known before.
+    if (confinement?.trusted === true) requireProgram(file, { cwd: launch.cwd, env: childEnv });
     const process = await CommandProcess.start({
       command: confinement?.trusted === true ? confinement.confine({ file, args }) : { file, args },
       cwd: launch.cwd,

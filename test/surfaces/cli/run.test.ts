@@ -257,6 +257,14 @@ describe("confined", () => {
     expect(registry.provenance.read(id)).toBe("proved");
   });
 
+  test("a program that is not there is no exit of bubblewrap", async () => {
+    const ran = await shell("ostler run --confined -- no-such-program").done;
+    expect(ran).toMatchObject({
+      code: 9,
+      stderr: 'ostler: The command "no-such-program" cannot be started: there is no such program\n',
+    });
+  });
+
   test("a workspace that cannot be is said, and the command runs all the same", async () => {
     const { done, registry } = shell(`mkdir -p home/state; ostler run -C home/state --confined --wait -- true`);
     const { code, stdout, stderr } = await done;
