@@ -290,6 +290,23 @@ describe("a surface that does not take it", () => {
   });
 });
 
+test("the delay begins at 1 s again once something was taken; closed, nothing is told", async () => {
+  const run = new ToldRun();
+  run.onDeliver = () => Promise.reject(new Error("502"));
+  await run.observe(gap("g", "scan"));
+  await run.ended("orphaned");
+  await run.advance(1000);
+  expect(run.clock.delays).toEqual([2000]);
+  run.onDeliver = () => {};
+  expect(await run.ended("orphaned")).toBe("delivered");
+  run.onDeliver = () => Promise.reject(new Error("502"));
+  await run.observe(gap("h", "log-access"));
+  expect([run.asked, run.clock.delays]).toEqual([4, [1000]]);
+  await run.notifier.close();
+  run.notifier.look();
+  expect([run.asked, run.clock.delays]).toEqual([4, []]);
+});
+
 describe("receipts", () => {
   test("case 63: after a crash between hand-off and receipt it is told once more, and not again", async () => {
     const crashed = newFolder();
