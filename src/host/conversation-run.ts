@@ -30,6 +30,8 @@ export class ConversationRun {
   #record: AgentRun | undefined;
   #opening: Promise<void> | undefined;
   #processes = 0;
+  /** A process was started. */
+  #hasBegun = false;
   #lastOutcome: TurnOutcome["kind"] | undefined;
 
   /** `open` makes the record; it is called once, when something has to be kept. */
@@ -67,6 +69,7 @@ export class ConversationRun {
       ledger: {
         started: (agent) => {
           ledger.started(agent);
+          this.#hasBegun = true;
           if (!isKnown) this.#event({ type: "started", n, pid: agent.pid, cwd });
           isKnown = true;
         },
@@ -96,10 +99,14 @@ export class ConversationRun {
     void outcome.then((ended) => this.#turnEnded(turnId, ended));
   }
 
-  /** The conversation could not be opened. A session that somebody else uses, and a stop, are no failure of the run. */
+  /**
+   * The conversation could not be opened. A session that somebody else uses, and a stop, are no failure of the run; without
+   * a process, and without an earlier one, there is no run.
+   */
   failed(error: unknown): void {
     const failure = failureOf(error);
     if (failure === undefined || failure.kind === "busy") return;
+    if (!this.#hasBegun && this.#opening === undefined) return;
     this.#lastOutcome = "failed";
     this.#event({ type: "failure", failure, sessionId: null, turnId: null });
   }

@@ -15,7 +15,9 @@ const TOLD_APART: ReadonlySet<Incident["category"]> = new Set(["tool", "rejected
  * next command at a terminal does.
  */
 export async function tell(run: Run, notification: Notification): Promise<void> {
-  const { request, io, terminal } = run;
+  const { request, io, terminal, interrupt } = run;
+  // A bug of Ostler's own ends with one sentence and its report.
+  if (interrupt.bug !== undefined) return;
   if (request.format === "quiet") await new NoticeBox(ostlerPaths(io.env).state).deliver(notification);
   else terminal.say(wordsOf(notification, run.showsCard), "warning");
 }
