@@ -155,8 +155,7 @@ export function lookAt(registry: RunRegistry, meta: RunMeta, now: number): Lifec
     const processAlive = process !== undefined && isAlive(process);
     return { sameSystem: true, supervisorAlive: isAlive(supervisor), processAlive };
   }
-  const isEarlierBoot =
-    machine !== undefined && machine === thisMachine() && bootOf(supervisor.system) !== bootOf(system);
+  const isEarlierBoot = machine === thisMachine() && bootOf(supervisor.system) !== bootOf(system);
   const isGone = isEarlierBoot || now - registry.lastSignOf(meta.id) > SILENCE_MS;
   return { sameSystem: isGone, supervisorAlive: false, processAlive: false };
 }

@@ -52,6 +52,6 @@ export interface RunMeta {
   readonly noiseLines?: number;
   /** What is missing for trust, one sentence each; empty for a trusted run. */
   readonly untrustedBecause?: readonly string[];
-  /** The machine that the supervisor ran on, where it can be told: after a restart of it nothing of the run is left. */
+  /** The machine that the run was made on: after a restart of it nothing of the run is left. Written by the registry. */
   readonly machine?: string;
 }

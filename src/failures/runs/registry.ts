@@ -67,10 +67,9 @@ export class RunRegistry {
     if (this.has(id)) throw Object.assign(new Error(`There is a run ${id} already`), { code: "EEXIST" });
     if (meta.taskRuntime) this.provenance.write({ version: 1, id, createdAt, supervisor });
     const made = join(this.#runs, `.new-${id}`);
-    const machine = thisMachine();
     try {
       mkdirSync(made, { recursive: true, mode: 0o700 });
-      replaceWhole(join(made, META_FILE), textOf({ ...meta, ...(machine !== undefined && { machine }) }));
+      replaceWhole(join(made, META_FILE), textOf({ ...meta, machine: thisMachine() }));
       this.#mark(meta);
       renameSync(made, this.runFolder(id));
       syncFolder(this.#runs);

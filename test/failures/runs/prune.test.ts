@@ -69,6 +69,12 @@ test("a run goes whole, with its provenance and its mark, and the others stay", 
   );
 });
 
+test("its provenance and its mark go with it, not with a later sweep", () => {
+  const id = given({ taskRuntime: true, told: [] });
+  expect(removeRun(registry, id, () => true)).toBe(true);
+  expect(filesOf()).toEqual(["open-runs", "provenance", "runs"]);
+});
+
 test("a dry run decides the same, and removes nothing", () => {
   const id = given({ taskRuntime: true });
   const before = filesOf();

@@ -120,6 +120,15 @@ test("a run on another system is not touched", async () => {
   expect(isThere(command)).toBe(true);
 });
 
+test("of a run from before the restart nothing is left, whoever has its numbers now", async () => {
+  const { id, command, far, supervisor } = await supervised("deaf");
+  const meta = registry.readMeta(id);
+  if (typeof meta === "string") throw new Error(meta);
+  registry.updateMeta(id, { supervisor: { ...meta.supervisor, system: "0badb007-4026531836" } });
+  expect(await stop(id)).toEqual({ result: "stopped", status: "cancelled" });
+  expect([command, far, supervisor].filter(isThere)).toEqual([command, far, supervisor]);
+});
+
 test("a run does not stop itself from inside", async () => {
   const { id, command } = await supervised("leaves");
   const meta = registry.readMeta(id);
