@@ -25,6 +25,21 @@ const RUNS_COMMAND: Script<AnthropicStep> = [
 
 const ANSWERS: readonly Scenario<AnthropicStep>[] = [
   { name: "a plain answer", service: [text("Hello from the service.")], expect: completed("Hello from the service.") },
+  {
+    name: "a confined agent answers, and is told of the tools of its run",
+    service: [text("Hello from inside.")],
+    ask: ["--confined"],
+    expect: completed("Hello from inside.", { sent: [/mcp__ostler__run/, /mcp__ostler__failure_disposition/] }),
+  },
+  {
+    name: "a confined agent runs a search that finds nothing, as it declared",
+    service: [
+      toolCall("mcp__ostler__run", { command: "grep nothing notes.txt", expectedExitCodes: [1] }),
+      text("Nothing."),
+    ],
+    ask: ["--confined", "--approve", "all"],
+    expect: completed("Nothing.", { prompts: 2, says: [/exitCode\\*":1,/], never: [/unclassified/i] }),
+  },
   { name: "a long answer, every word of it", service: [text(LONG_ANSWER, 2_000)], expect: completed(LONG_ANSWER) },
   {
     name: "the first words are shown before the last one was sent",

@@ -14,9 +14,16 @@ export interface ToolAnswers {
   readonly [DISPOSITION_TOOL]: AnswerCall;
 }
 
+/** All that a model sees of the tools before it looks for them, where they are deferred (codex 0.166, `tool_search`). */
+const INSTRUCTIONS =
+  "Run commands whose result matters (tests, builds, linters, probes) with declared intent: run. Say what became of a failure of yours: failure_disposition.";
+
 /** A server that is not connected yet. */
 export function newToolServer(answers: ToolAnswers): McpServer {
-  const mcp = new McpServer({ name: OWN_SERVER, title: "Ostler", version: VERSION }, { capabilities: { tools: {} } });
+  const mcp = new McpServer(
+    { name: OWN_SERVER, title: "Ostler", version: VERSION },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
   const { server } = mcp;
   server.setRequestHandler("tools/list", () => ({ tools: TOOLS }));
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: input = {} } }, { mcpReq }) => {
