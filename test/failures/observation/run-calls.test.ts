@@ -26,7 +26,7 @@ const HARNESSES = [
   {
     harness: "kiro-cli",
     call: {
-      kind: "other",
+      kind: "execute",
       _meta: { kiro: { toolName: "@ostler/run" } },
       rawInput: { command: "npm test", attemptId: "one" },
     },

@@ -258,6 +258,7 @@ describe("outcomes (section 5.3)", () => {
       before: { _meta: { terminal_output_delta: { data: "half" } } },
       remoteOutcome: "unknown",
     },
+    { from: "there was a result before it", before: { rawOutput: { items: [] } }, remoteOutcome: "unknown" },
   ])("refused: $from", ({ before, remoteOutcome }) => {
     const run = new WatchedRun();
     run.start("a", "npm test");
@@ -296,6 +297,29 @@ describe("ends of turns (section 5.4)", () => {
         run.take(run.observer.settle(run.now + 60_000));
       },
       told: [],
+    },
+    {
+      from: "a cancel holds for its turn, also when the next prompt waits already (recording cancel-race-next-prompt)",
+      play: (run) => {
+        run.prompt();
+        run.start("a", "npm test");
+        run.out({ method: "session/cancel", params: { sessionId: SESSION } });
+        run.prompt();
+        run.ended("a", { status: "failed", content });
+      },
+      told: [],
+    },
+    {
+      from: "a cancel says nothing of the turn after it",
+      play: (run) => {
+        const prompt = run.prompt();
+        run.out({ method: "session/cancel", params: { sessionId: SESSION } });
+        run.answer(prompt, { stopReason: "cancelled" });
+        run.prompt();
+        run.start("a", "npm test");
+        run.ended("a", { status: "failed", content });
+      },
+      told: ["execute failed: npm test"],
     },
     {
       from: "recording codex-acp 2.6.0 apply-patch-approval-reject: a refused edit has no end of its own",
