@@ -14,7 +14,7 @@ const journal = Journal.open(folder, { isLive: true });
 writeSync(1, "0\n");
 
 for (let last = 0; ;) {
-  const events = Array.from({ length: random.int(1, random.chance(0.1) ? 400 : 40) }, (_, index) =>
+  const events = Array.from({ length: random.int(1, random.chance(0.05) ? 400 : 40) }, (_, index) =>
     eventOf(stream, last + index + 1),
   );
   last += events.length;

@@ -81,21 +81,20 @@ export const EVENT_NAMES: readonly string[] = [
   ...PERMISSION_BLOCKER_KEYS,
 ];
 
-const REQUIRED: Readonly<Record<JournalEvent["kind"], readonly string[]>> = {
-  failure: ["category", "summary"],
-  incomplete: ["category", "summary"],
-  recovered: ["incidents"],
-  delivered: ["incidents"],
-  disposition: ["incidents", "disposition", "reason", "by"],
-};
+const REQUIRED = new Map<unknown, readonly string[]>([
+  ["failure", ["category", "summary"]],
+  ["incomplete", ["category", "summary"]],
+  ["recovered", ["incidents"]],
+  ["delivered", ["incidents"]],
+  ["disposition", ["incidents", "disposition", "reason", "by"]],
+]);
 
 const isEvent = shape([...FIELDS], ["id", "operation", "kind"]);
 
 /** Whether it is an event with every field that its kind needs, and no known field with a value that it may not have. */
 export function isJournalEvent(value: unknown): value is JournalEvent {
   if (!isEvent(value) || !isObject(value)) return false;
-  const required = Object.entries(REQUIRED).find(([kind]) => kind === value["kind"])?.[1] ?? [];
-  return required.every((field) => Object.hasOwn(value, field));
+  return REQUIRED.get(value["kind"])?.every((field) => Object.hasOwn(value, field)) ?? false;
 }
 
 /** A point in time, ms since 1970. */
@@ -116,8 +115,12 @@ function isText(value: unknown, min: number, max: number): boolean {
 
 /** One word of a line: no control characters, at least one byte. */
 function name(maxBytes: number): Check {
-  return (value) =>
-    typeof value === "string" && value !== "" && Buffer.byteLength(value) <= maxBytes && !CONTROL.test(value);
+  return (value) => typeof value === "string" && value !== "" && !CONTROL.test(value) && isWithin(value, maxBytes);
+}
+
+/** A code unit has three bytes at most, so that a short text needs no counting. */
+function isWithin(text: string, maxBytes: number): boolean {
+  return 3 * text.length <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 }
 
 function oneOf(...words: readonly string[]): Check {
