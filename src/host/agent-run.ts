@@ -37,6 +37,9 @@ export interface AgentRunOptions extends RunWishes {
   readonly confinement?: Confinement | undefined;
 }
 
+/** What a prompt that is sent again may mend. */
+const RETRIED: ReadonlySet<string> = new Set(["model", "session"]);
+
 /**
  * Opens the record of a run. It goes on with the one that is named, if that is there and was started in the same way:
  * whether it is trusted is decided when a run is made.
@@ -60,6 +63,10 @@ export class AgentRun {
   /** Of a run that goes on: what happens when it is known whether it is trusted. */
   readonly #fold: TrustedFold | undefined;
   #notifier: Notifier | undefined;
+  /** Operations whose prompt is being sent again. */
+  readonly #retried = new Set<string>();
+  /** As it was made by this process; it stands in where the disk has none. */
+  #made: RunMeta | undefined;
   #exit: RunMeta["exit"];
   #closing: Promise<void> | undefined;
 
@@ -93,6 +100,15 @@ export class AgentRun {
   record(entry: RunEntry, t: number, chars: number): void {
     if (entry.d === "ev") this.#follow(entry.ev);
     this.#recorder.record(entry, t, chars);
+  }
+
+  /** Ostler sends a prompt again: what failed is told only if that fails too (failure observations, section 8, rule 7). */
+  retryScheduled(): void {
+    for (const { status, category, operation } of this.#recorder.state.incidents.values()) {
+      if (status !== "unresolved" || !RETRIED.has(category)) continue;
+      this.#retried.add(operation);
+      this.#notifier?.retryScheduled(operation);
+    }
   }
 
   /** As `RunRecorder.dispose`. */
@@ -137,8 +153,14 @@ export class AgentRun {
 
   #follow(ev: Extract<RunEntry, { d: "ev" }>["ev"]): void {
     if (ev.type === "exited") this.#exit = { code: ev.code, signal: ev.signal };
+    else if (ev.type === "turn" && ev.state === "ended") this.#retryEnded();
     else if (ev.type === "started" && this.#recorder.journal !== undefined)
       this.#patch({ process: { pid: ev.pid, startedAt: startTimeOf(ev.pid) ?? "" } });
+  }
+
+  #retryEnded(): void {
+    for (const operation of this.#retried) this.#notifier?.retryEnded(operation);
+    this.#retried.clear();
   }
 
   #newObserver(trusted: boolean): Observer {
@@ -152,7 +174,8 @@ export class AgentRun {
     const folder = this.#registry.runFolder(this.runId);
     if (!isThere) {
       this.#attempt(() => {
-        this.#registry.createRun(this.#newMeta());
+        this.#made = this.#newMeta();
+        this.#registry.createRun(this.#made);
         this.#runLog.persist(folder);
       });
     }
@@ -164,7 +187,7 @@ export class AgentRun {
         sink,
         readMeta: () => {
           const meta = this.#registry.readMeta(this.runId);
-          return typeof meta === "string" ? undefined : meta;
+          return typeof meta === "string" ? this.#made : meta;
         },
         markTold: (moment) =>
           this.#attempt(() => {
@@ -196,6 +219,7 @@ export class AgentRun {
   }
 
   #patch(patch: MetaPatch): void {
+    if (this.#made !== undefined) this.#made = { ...this.#made, ...patch };
     this.#attempt(() => this.#registry.updateMeta(this.runId, patch));
   }
 

@@ -4,6 +4,7 @@
  */
 import type { FailureSink, FrameListener, ProcessLedger, WireTap } from "../acp/ports.ts";
 import type { Runtime } from "../acp/runtime.ts";
+import type { Session } from "../acp/session-link.ts";
 import type { Turn, TurnOutcome } from "../acp/types.ts";
 import { AcpError } from "../errors/acp-error.ts";
 import type { Failure } from "../errors/failure.ts";
@@ -91,6 +92,13 @@ export class ConversationRun {
       if (failure.severity === "error") this.#event({ type: "failure", failure, ...context });
       next?.(failure, context);
     };
+  }
+
+  /** Hears when Ostler itself tries again: until that ended, nobody needs to be told of what it tries again for. */
+  listen(session: Session): void {
+    session.subscribe(({ event }) => {
+      if (event.type === "retry" && event.by === "ostler") this.#record?.retryScheduled();
+    });
   }
 
   /** Follows a turn that was just begun. */

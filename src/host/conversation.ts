@@ -131,6 +131,7 @@ export class Conversation implements AsyncDisposable {
           });
     this.#notes = [];
     this.#session = bound;
+    this.#options.run?.listen(bound);
     this.#sessionId = bound.id;
     if (bound.id !== before || contextLost !== undefined) onBound?.(bound.id, contextLost);
     return bound;
