@@ -191,9 +191,15 @@ function appeared(file: string): Promise<void> {
   });
 }
 
+/** Of this test alone. */
+const LONG = `sleep 1000000.${process.pid}`;
+
+/** 0 = it runs, 1 = it does not. */
+const statusOfPgrep = () => spawnSync("pgrep", ["-fx", LONG]).status;
+
 describe("the end of a command", () => {
   const PATIENT = `trap 'echo bye; exit 9' TERM; touch started; sleep 300 & wait`;
-  const STUBBORN = `trap '' TERM; (trap '' TERM; setsid sleep 4711 &) ; touch started; sleep 4711`;
+  const STUBBORN = `trap '' TERM; (trap '' TERM; setsid ${LONG} &) ; touch started; ${LONG}`;
 
   test("its timeout: it is asked first, and the exit code is none that was declared", async () => {
     const started = await StartedTools.start();
@@ -223,19 +229,19 @@ describe("the end of a command", () => {
     const requestId = client.nextId;
     const answer = client.call("run", { command: STUBBORN }).catch(() => undefined);
     await appeared(join(started.home.work, "started"));
-    expect(spawnSync("pgrep", ["-fx", "sleep 4711"]).status).toBe(0);
+    expect(statusOfPgrep()).toBe(0);
     await end(started, client, requestId);
     await ended.promise;
     expect(started.events.at(-1)).toMatchObject({ state: "ended", timedOut: false, cancelled: true });
-    expect(spawnSync("pgrep", ["-fx", "sleep 4711"]).status).toBe(1);
+    expect(statusOfPgrep()).toBe(1);
     void answer;
   });
 
   test("what it left in the background ends with it", async () => {
     const started = await StartedTools.start();
-    const { text } = await (await started.connect()).call("run", { command: "setsid sleep 4712 & echo done" });
+    const { text } = await (await started.connect()).call("run", { command: `setsid ${LONG} & echo done` });
     expect(text).toMatch(/^done\n\[Exit code 0/);
-    expect(spawnSync("pgrep", ["-fx", "sleep 4712"]).status).toBe(1);
+    expect(statusOfPgrep()).toBe(1);
   });
 
   test("after the end of a turn the next one runs commands again", async () => {

@@ -1,11 +1,19 @@
 /** The token of a run is in no file and on no screen, and the question about our own tools is answered here alone. */
-import { expect, test } from "vitest";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { execa } from "execa";
+import { expect, onTestFinished, test } from "vitest";
 import { redact } from "../../../src/errors/redact.ts";
 import { scrubJson } from "../../../src/errors/scrub-json.ts";
 import { newBearerToken } from "../../../src/host/agent-tools/bearer-token.ts";
 import { allowingOwnTools } from "../../../src/host/agent-tools/own-server-policy.ts";
 import type { PermissionRequest } from "../../../src/acp/types.ts";
+import { agentOption, chunk, end, turns } from "../../fixtures/agents/scenario.ts";
 import { StartedTools } from "./started-tools.ts";
+
+const OSTLER = fileURLToPath(new URL("../../../src/surfaces/cli/ostler.ts", import.meta.url));
 
 test.each([
   { from: "over HTTP", mcpHttp: true },
@@ -17,6 +25,41 @@ test.each([
   const written = JSON.stringify(scrubJson(frame));
   expect(written).not.toContain("ostler_mcp_");
   expect(written).toContain(mcpHttp ? "/mcp" : '"mcp","--socket"');
+});
+
+test.each([
+  { from: "over HTTP", http: true },
+  { from: "over stdio", http: false },
+])("what a confined ask leaves and says, $from: no token, with every log and trace on", async ({ http }) => {
+  const root = mkdtempSync(join(tmpdir(), "ostler-token-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const initializeResult = { agentCapabilities: { mcpCapabilities: { http } } };
+  const agent = agentOption({ ...turns([chunk("Hi"), end()]), initializeResult }, root);
+  const args = ["ask", "--confined", "--trace", join(root, "trace.jsonl"), "--verbose", "--agent", agent, "hi"];
+  const agentLog = join(root, "agent.log");
+  const env = {
+    PATH: process.env["PATH"],
+    OSTLER_HOME: join(root, "ostler"),
+    OSTLER_LOG: "trace",
+    AGENT_LOG: agentLog,
+  };
+  const { stdout, stderr } = await execa(process.execPath, ["--no-warnings", OSTLER, ...args], {
+    cwd: root,
+    env,
+    extendEnv: false,
+  });
+  expect(stdout).toBe("Hi");
+  // The agent alone was told.
+  const [token = "?"] = /ostler_mcp_[\w-]{43}/.exec(readFileSync(agentLog, "utf8")) ?? [];
+  expect(token).not.toBe("?");
+  const files = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  expect(files.map((file) => file.slice(root.length + 1))).toEqual(
+    expect.arrayContaining(["trace.jsonl", expect.stringMatching(/runs\/.*\/output\.log$/)]),
+  );
+  const said = [stdout, stderr, ...files.filter((file) => file !== agentLog).map((file) => readFileSync(file, "utf8"))];
+  expect(said.filter((text) => text.includes(token.slice("ostler_mcp_".length)))).toEqual([]);
 });
 
 test.each([
