@@ -2,8 +2,8 @@
  * The life of one background command, led by the process that owns it: written down, started, waited for, observed, told.
  * How far it came (metadata) and what failed (journal) are two facts; neither is made of the other.
  */
-import { cleanLine } from "../errors/redact.ts";
 import { KINDS } from "../errors/kinds.ts";
+import { cleanLine } from "../errors/redact.ts";
 import { systemCode } from "../errors/system-code.ts";
 import { keyOf } from "../failures/keys.ts";
 import { eventOfExit } from "../failures/observation/command-exit.ts";
@@ -14,14 +14,15 @@ import type { RunContext, RunOutcome } from "./command-run-context.ts";
 import { endOf, exitCodeOf } from "./command-run-end.ts";
 import type { StopRequests } from "./command-run-end.ts";
 import type { CommandLaunch, RunNews } from "./command-run-launch.ts";
-import { RunTeller } from "./command-run-teller.ts";
 import { CommandProcess, CommandUnstartable, requireProgram } from "./command-run-process.ts";
-import { recoverEarlier } from "./command-run-recovery.ts";
 import { RunRecord } from "./command-run-record.ts";
+import { recoverEarlier } from "./command-run-recovery.ts";
+import { RunTeller } from "./command-run-teller.ts";
 import { pollHeader, runWatch } from "./command-run-watch.ts";
 import { DEFAULT_BACKEND_SETTINGS } from "./config-defaults.ts";
-import { childEnvironment } from "./environment.ts";
 import { proveConfinement } from "./confinement.ts";
+import type { Confinement } from "./confinement.ts";
+import { childEnvironment } from "./environment.ts";
 import { NoticeBox } from "./notice-box.ts";
 import { ensureStateFolder, shortPath } from "./paths.ts";
 import type { Paths } from "./paths.ts";
@@ -41,13 +42,10 @@ export async function superviseRun(launch: CommandLaunch, ports: SupervisorPorts
   const registry = new RunRegistry(paths.state);
   const confinement = launch.confined ? await proveConfinement({ paths, workspace: launch.cwd, env }) : undefined;
   if (confinement?.trusted === false) await tell({ type: "unconfined", because: confinement.because });
-  let record: RunRecord;
-  try {
-    ensureStateFolder(paths);
-    record = RunRecord.create(registry, launch, confinement?.trusted === false ? [confinement.because] : []);
-  } catch (error) {
-    const why = systemCode(error) || "unknown reason";
-    await tell({ type: "refused", sentence: `No run can be written down in ${shortPath(paths.state, env)} (${why})` });
+  const record = createRecord(registry, launch, { paths, confinement });
+  if (!(record instanceof RunRecord)) {
+    const sentence = `No run can be written down in ${shortPath(paths.state, env)} (${record.code})`;
+    await tell({ type: "refused", sentence });
     return;
   }
   const childEnv = childEnvironment({ env, surface: "ask", profile: "generic", settings: DEFAULT_BACKEND_SETTINGS });
@@ -75,10 +73,26 @@ export async function superviseRun(launch: CommandLaunch, ports: SupervisorPorts
     endedAt: Date.now(),
     ...(outcome.exit !== undefined && { exit: outcome.exit }),
   });
-  if (outcome.exit?.code === 0 && record.meta !== undefined) await recoverEarlier(registry, record.meta);
+  const { meta } = record;
+  if (outcome.status === "completed" && outcome.exit?.code === 0 && meta !== undefined)
+    await recoverEarlier(registry, meta);
   await teller.ended(outcome);
   await record.close();
   await tell({ type: "ended", status: outcome.status, exitCode: outcome.exitCode });
+}
+
+/** The system's code when it cannot be written. */
+function createRecord(
+  registry: RunRegistry,
+  launch: CommandLaunch,
+  { paths, confinement }: { readonly paths: Paths; readonly confinement: Confinement | undefined },
+): RunRecord | { readonly code: string } {
+  try {
+    ensureStateFolder(paths);
+    return RunRecord.create(registry, launch, confinement?.trusted === false ? [confinement.because] : []);
+  } catch (error) {
+    return { code: systemCode(error) || "unknown reason" };
+  }
 }
 
 async function runTask(context: RunContext, teller: RunTeller): Promise<RunOutcome> {

@@ -297,6 +297,11 @@ describe("recovery by a later run", () => {
     { from: "another folder", later: { ...TRY, cwd: "/" } },
     { from: "an expected exit, which is no success", later: { ...TRY, expectedExitCodes: [1] }, line: "exit 1" },
     { from: "a failure", later: TRY, line: "exit 2" },
+    {
+      from: "a run whose time was up, though it then ended well",
+      later: { ...TRY, timeoutMs: 200 },
+      line: "trap 'exit 0' TERM; sleep 60 & wait",
+    },
   ])("not by $from", async ({ later, line = "exit 0" }) => {
     const world = new World();
     const first = await world.supervise("exit 1", TRY);

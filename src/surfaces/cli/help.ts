@@ -89,7 +89,7 @@ export const COMMAND_HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ["ostler run --wait -- npm test", "Stay, and exit with its code; Ctrl-C ends it"],
       ["ostler run --expect-exit 1 -- grep -rq TODO src", "Exit code 1 is no failure"],
       ["ostler run --operation-id deploy -- ./deploy.sh", "A success recovers the failure of an earlier try"],
-      ["ostler run --notify 'notify-send Ostler' -- make", "Told by a program, with the words on its stdin"],
+      ["ostler run --notify 'mail -s Ostler me' -- make", "Told by a program, with the words on its stdin"],
     ],
   },
   watch: {
