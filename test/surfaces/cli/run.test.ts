@@ -244,6 +244,25 @@ describe("an operation over several runs", () => {
   });
 });
 
+describe("watch", () => {
+  const count = "echo x >>count; exit $(wc -l <count)";
+
+  test.each([
+    { from: "done", options: "--until-exit 3 --expect-exit 1 --expect-exit 2", code: 0, status: "completed", polls: 3 },
+    { from: "failed", options: "--fail-exit 2", code: 2, status: "failed", polls: 2 },
+    { from: "given up", options: "--max-polls 2", code: 1, status: "failed", polls: 2 },
+    { from: "its time is up", options: "--every 60 --timeout 0.5", code: 3, status: "failed", polls: 1 },
+  ])("--wait exits with $code: $from", async ({ options, code, status, polls }) => {
+    const every = options.includes("--every") ? "" : "--every 0.1";
+    const { done, registry } = shell(`ostler watch ${every} ${options} --wait -- sh -c '${count}'`);
+    const ran = await done;
+    const id = ran.stdout.trim();
+    expect({ code: ran.code, id }).toEqual({ code, id: expect.stringMatching(/^wa_/) });
+    expect(metaOf(registry, id)).toMatchObject({ kind: "watch", status });
+    expect(logOf(registry, id).match(/^--- poll \d+ · /gm)).toHaveLength(polls);
+  });
+});
+
 describe("confined", () => {
   test("it cannot change what Ostler writes down", async () => {
     const { done, registry } = shell(
