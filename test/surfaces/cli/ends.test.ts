@@ -14,6 +14,7 @@ import {
   logOf,
   processesIn,
   tool,
+  toolUpdate,
   turns,
   waitFor,
 } from "../../fixtures/agents/scenario.ts";
@@ -31,7 +32,7 @@ const shell = (command: string, scenario: Scenario, env?: Record<string, string>
 /** What is still there of the agents of a test and of what they started. */
 const leftOf = (log: string) => [...processesIn(log), ...grandchildrenIn(log)].filter(isRunning);
 
-const hello = turns([tool("t1"), chunk("Hello"), end()]);
+const hello = turns([tool("t1"), toolUpdate("t1", { status: "completed" }), chunk("Hello"), end()]);
 const untilCancelled = turns([
   { grandchild: { detached: true } },
   chunk("half"),
@@ -114,7 +115,7 @@ test.each([
     command: `${unread(1)}ostler ask hi`,
     code: 141,
     stdout: "",
-    stderr: "▸ Run tests\n",
+    stderr: "▸ Run tests\n✓ Run tests\n",
   },
   { from: "both pipes unread", command: `${unread(1)}exec 2>&1; ostler ask hi`, code: 141, stdout: "" },
   { from: "all three closed", command: "ostler ask hi <&- >&- 2>&-", code: 0, stdout: "" },
