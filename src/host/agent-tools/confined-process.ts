@@ -1,6 +1,8 @@
 /** One command of an agent under confinement: started, bounded, and ended with everything that it started. */
 import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
 import { existsSync } from "node:fs";
+import type { Readable } from "node:stream";
 import { delay } from "../../acp/abort.ts";
 import type { CommandLine } from "../../acp/ports.ts";
 import { descendantsOf, signalGroup, signalProcess } from "../../acp/processes.ts";
@@ -36,22 +38,20 @@ export interface ConfinedEnd {
   readonly output: string;
 }
 
+const NOT_STARTED = { exitCode: null, signal: null, timedOut: false, cancelled: false, durationMs: 0, output: "" };
+
 /** Resolves when nothing of it is left. Never rejects. */
 export async function runConfined(run: ConfinedRun): Promise<ConfinedEnd> {
-  const { command, cwd, env, confine, timeoutMs, signal } = run;
+  const { timeoutMs, signal } = run;
   const startedAt = performance.now();
   const output = new KeptOutput();
-  // One pipe for both streams keeps their order.
-  const shell = existsSync(BASH) ? BASH : "/bin/sh";
-  const { file, args } = confine({ file: "/bin/sh", args: ["-c", 'exec "$0" -c "$1" 2>&1', shell, command] });
-  const child = spawn(file, args, { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = start(run);
+  if (typeof child === "string") return { ...NOT_STARTED, problem: child };
   child.stdout.on("data", (chunk: Buffer) => output.add(chunk));
   let complaint = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint = (complaint + text).slice(0, 1000)));
   const { promise: exited, resolve } = Promise.withResolvers<Pick<ConfinedEnd, "exitCode" | "signal" | "problem">>();
-  child.once("error", (error) =>
-    resolve({ exitCode: null, signal: null, problem: systemCode(error) || error.message }),
-  );
+  child.once("error", (error) => resolve({ exitCode: null, signal: null, problem: reasonOf(error) }));
   child.once("exit", (exitCode, by) => resolve({ exitCode, signal: by }));
   const closed = new Promise((done) => void child.once("close", done));
   const reason = await waitForEnd(exited, timeoutMs, signal);
@@ -70,6 +70,21 @@ export async function runConfined(run: ConfinedRun): Promise<ConfinedEnd> {
     durationMs: Math.round(performance.now() - startedAt),
     output: output.text(),
   };
+}
+
+/** One pipe for both streams keeps their order. A string says why there is no process. */
+function start({ command, cwd, env, confine }: ConfinedRun): ChildProcessByStdio<null, Readable, Readable> | string {
+  const shell = existsSync(BASH) ? BASH : "/bin/sh";
+  const { file, args } = confine({ file: "/bin/sh", args: ["-c", 'exec "$0" -c "$1" 2>&1', shell, command] });
+  try {
+    return spawn(file, args, { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return systemCode(error) || "it was not started";
 }
 
 /** Why it has to be ended; undefined when it ended by itself. */

@@ -9,8 +9,8 @@ import type { RunIntent } from "../../failures/intent.ts";
 import { INTENT_FIELDS, readIntent } from "../../failures/observation/intent-rules.ts";
 import { DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S } from "./tool-list.ts";
 
-/** Longer ones belong into a file; the kernel takes 128 KiB. */
-const MAX_COMMAND_CHARS = 100_000;
+/** Longer ones belong into a file; the kernel takes 128 KiB in one argument. */
+const MAX_COMMAND_BYTES = 100_000;
 const MAX_PATH_CHARS = 4096;
 const MAX_NAME_CHARS = 80;
 const FIELDS: readonly string[] = ["command", "cwd", "timeout", ...INTENT_FIELDS];
@@ -50,8 +50,8 @@ function readCall(input: unknown, base: string): RunCall | string {
     return `There is no field ${JSON.stringify(unknown.slice(0, MAX_NAME_CHARS))}${hint}`;
   }
   const { command, cwd = null, timeout = null } = input;
-  if (typeof command !== "string" || command.trim() === "" || command.length > MAX_COMMAND_CHARS)
-    return `command must be a text of 1 to ${MAX_COMMAND_CHARS} characters, not blank`;
+  if (typeof command !== "string" || command.trim() === "" || Buffer.byteLength(command) > MAX_COMMAND_BYTES)
+    return `command must be a text of 1 to ${MAX_COMMAND_BYTES} bytes, not blank`;
   if (command.includes("\0")) return "command must not hold a zero byte";
   if (cwd !== null && (typeof cwd !== "string" || cwd === "" || cwd.length > MAX_PATH_CHARS || cwd.includes("\0")))
     return `cwd must be the path of a folder, of 1 to ${MAX_PATH_CHARS} characters`;

@@ -44,7 +44,7 @@ test.each([
 });
 
 const CODES = "expectedExitCodes must be a list of 1 to 16 different whole numbers from 1 to 255";
-const COMMAND = "command must be a text of 1 to 100000 characters, not blank";
+const COMMAND = "command must be a text of 1 to 100000 bytes, not blank";
 const TIMEOUT = "timeout must be a number of seconds above 0 and up to 3600";
 
 test.each([
@@ -53,6 +53,7 @@ test.each([
   { from: "a blank command", input: { command: " \n" }, reason: COMMAND },
   { from: "a list of words", input: { command: ["npm", "test"] }, reason: COMMAND },
   { from: "a command of 100,001 characters", input: { command: "x".repeat(100_001) }, reason: COMMAND },
+  { from: "as many in fewer characters", input: { command: "é".repeat(50_001) }, reason: COMMAND },
   { from: "a zero byte", input: { command: "a\0b" }, reason: "command must not hold a zero byte" },
   { from: "a number as folder", input: { command: "ls", cwd: 1 }, reason: /^cwd must be the path of a folder/ },
   { from: "a timeout as text", input: { command: "ls", timeout: "5" }, reason: TIMEOUT },

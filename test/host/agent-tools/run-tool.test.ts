@@ -73,6 +73,22 @@ test.each([
   ]);
 });
 
+test.each([
+  { from: "a program that is gone", file: "/nonexistent/bwrap", args: [], problem: "ENOENT" },
+  { from: "more words than the kernel takes", file: "/bin/true", args: ["x".repeat(200_000)], problem: "E2BIG" },
+  {
+    from: "bubblewrap that fails",
+    file: "/bin/sh",
+    args: ["-c", "echo 'bwrap: Creating new namespace failed' >&2; exit 1"],
+    problem: "Creating new namespace failed",
+  },
+])("it could not be started: $from", async ({ file, args, problem }) => {
+  const started = await StartedTools.start({ confine: () => ({ file, args }) });
+  const answer = await (await started.connect()).call("run", { command: "true", expectedExitCodes: [1] });
+  expect(answer).toMatchObject({ text: `[The command could not be started: ${problem}]`, isError: true });
+  expect(started.events[1]).toMatchObject({ state: "ended", exitCode: null, problem });
+});
+
 test("it runs under the confinement of its agent", async () => {
   const started = await StartedTools.start();
   const { home } = started;
