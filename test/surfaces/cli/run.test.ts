@@ -266,7 +266,7 @@ describe("watch", () => {
 describe("confined", () => {
   test("it cannot change what Ostler writes down", async () => {
     const { done, registry } = shell(
-      `ostler run --confined --wait -- sh -c 'echo forged >"$OSTLER_HOME/state/provenance/x" || echo refused; exit 5'`,
+      `ostler run --confined --wait -- sh -c 'exec 2>&1; echo forged >"$OSTLER_HOME/state/provenance/x" || echo refused; exit 5'`,
     );
     const { code, stdout } = await done;
     const id = stdout.trim();
