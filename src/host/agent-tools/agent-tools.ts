@@ -25,6 +25,7 @@ export interface AgentToolsOptions extends RunToolOptions {
 
 export class AgentTools implements AsyncDisposable {
   readonly #paths: Paths;
+  readonly #env: Readonly<Record<string, string>>;
   readonly #token = newBearerToken();
   readonly #answers: ToolAnswers;
   readonly #run: RunTool;
@@ -34,6 +35,7 @@ export class AgentTools implements AsyncDisposable {
   constructor(options: AgentToolsOptions) {
     const { dispose } = options;
     this.#paths = options.paths;
+    this.#env = options.env;
     this.#run = new RunTool(options);
     this.#answers = {
       [RUN_TOOL]: (callId, input, signal) => this.#run.call(callId, input, signal),
@@ -46,7 +48,7 @@ export class AgentTools implements AsyncDisposable {
 
   /** What goes into `mcpServers` of `session/new`, in ACP's form. Listens from then on. Throws the system's error. */
   async mcpServers({ mcpHttp }: { readonly mcpHttp: boolean }): Promise<readonly unknown[]> {
-    if (mcpHttp) {
+    if (mcpHttp && reachesLoopback(this.#env)) {
       this.#http ??= HttpListener.open(this.#token, this.#answers);
       const { url } = await this.#http;
       const headers = [{ name: "Authorization", value: `Bearer ${this.#token}` }];
@@ -72,6 +74,15 @@ export class AgentTools implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** Whoever asks a proxy for everything asks it for this machine too, where it finds nothing. */
+function reachesLoopback(env: Readonly<Record<string, string>>): boolean {
+  const valueOf = (name: string): string => env[name] || env[name.toUpperCase()] || "";
+  if (valueOf("http_proxy") === "" && valueOf("all_proxy") === "") return true;
+  return valueOf("no_proxy")
+    .split(/[\s,]+/)
+    .some((host) => host === "*" || host === "127.0.0.1");
 }
 
 /** The CLI from this module: in the bundle of the command, from the library, in the sources. */

@@ -8,6 +8,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { isObject } from "../../../src/acp/frames.ts";
 import { HTTP_HEADERS, httpClient, stdioClient } from "./mcp-client.ts";
 import { StartedTools } from "./started-tools.ts";
 import type { HttpServer, StdioServer } from "./started-tools.ts";
@@ -97,6 +98,27 @@ describe("over HTTP", () => {
     const client = httpClient(url, Object.fromEntries(headers.map(({ name, value }) => [name, value])));
     await expect(client.open()).rejects.toThrow("fetch failed");
   });
+});
+
+test.each([
+  { from: "no proxy", env: {}, way: "HTTP" },
+  { from: "a proxy for everything", env: { HTTP_PROXY: "http://proxy:1" }, way: "stdio" },
+  { from: "in small letters", env: { all_proxy: "socks5://proxy:1" }, way: "stdio" },
+  { from: "a proxy for TLS alone", env: { HTTPS_PROXY: "http://proxy:1" }, way: "HTTP" },
+  {
+    from: "this machine excepted",
+    env: { HTTP_PROXY: "http://proxy:1", NO_PROXY: "localhost, 127.0.0.1" },
+    way: "HTTP",
+  },
+  {
+    from: "another machine excepted",
+    env: { HTTP_PROXY: "http://proxy:1", no_proxy: "10.127.0.0.1" },
+    way: "stdio",
+  },
+])("how an agent is to reach them, $from", async ({ env, way }) => {
+  const { tools } = await StartedTools.start({ env });
+  const [server] = await tools.mcpServers({ mcpHttp: true });
+  expect(isObject(server) && "command" in server ? "stdio" : "HTTP").toBe(way);
 });
 
 const socketOf = ({ args }: StdioServer): string => args.at(-1) ?? "";
