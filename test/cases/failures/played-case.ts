@@ -3,8 +3,8 @@
  * `ostler incidents`: while it is new, after the next call of its session, and as its log tells it to somebody who has
  * lost the journal.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { Profile } from "../../../src/errors/failure.ts";
 import { readJournal } from "../../../src/failures/journal/read-journal.ts";
 import type { Incident } from "../../../src/failures/records.ts";
@@ -46,15 +46,9 @@ export interface FailureCase {
 /** An incident as `--json` shows it. */
 export type ListedIncident = Incident & { readonly runId: string; readonly label: string };
 
-/** What makes an incident the same one for whoever reads the run again. */
-export interface Known {
-  readonly id: string;
-  readonly status: string;
-  readonly strikes: number;
-  readonly occurrences: number;
-}
-
 const SESSION_NAME = "case";
+/** Of the state folder: what there is of runs. */
+const KEPT_FOLDERS = ["runs", "provenance", "open-runs"];
 
 export class PlayedCase {
   readonly folder = newFolder();
@@ -68,7 +62,12 @@ export class PlayedCase {
     const agent = agentOption(scenarioOf(row), this.folder);
     if (config !== undefined) writeFileSync(join(this.folder, "config.json"), JSON.stringify(config));
     this.#agent = [
-      ...["--agent", agent, "--profile", profile, "--approve", trusted === true ? "all" : "reads"],
+      "--agent",
+      agent,
+      "--profile",
+      profile,
+      "--approve",
+      trusted === true ? "all" : "reads",
       ...(trusted === true ? ["--confined"] : []),
       ...(config === undefined ? [] : ["--config", "config.json"]),
       ...argv,
@@ -126,33 +125,24 @@ export class PlayedCase {
   }
 }
 
-/** The run in another state folder: metadata, log and provenance. */
+/** The run in the state folder of another test: its metadata, log, provenance and marks. */
 export function copyWithoutJournal(from: string, id: string): { registry: RunRegistry; folder: string } {
-  const registry = registryIn(newFolder());
-  const [here, there] = [registryIn(from).runFolder(id), registry.runFolder(id)];
-  const provenance = (runFolder: string): string => join(runFolder, "../../provenance");
-  mkdirSync(there, { recursive: true });
-  for (const name of ["meta.json", "output.log"]) copyFileSync(join(here, name), join(there, name));
-  if (existsSync(provenance(here))) {
-    mkdirSync(provenance(there), { recursive: true });
-    for (const name of readdirSync(provenance(here)))
-      copyFileSync(join(provenance(here), name), join(provenance(there), name));
+  const [here, there] = [registryIn(from), registryIn(newFolder())];
+  for (const folder of KEPT_FOLDERS) {
+    const source = join(here.folder, "..", folder);
+    if (existsSync(source)) cpSync(source, join(there.folder, "..", folder), { recursive: true, filter: isNoJournal });
   }
-  return { registry, folder: there };
+  return { registry: there, folder: there.runFolder(id) };
+}
+
+function isNoJournal(path: string): boolean {
+  return !basename(path).startsWith("failures.jsonl");
 }
 
 /** `<label>: <category>, occurrences N, strikes N[, exit N]`. */
 export function shown({ label, category, occurrences, strikes, exitCode }: ListedIncident): string {
   const exit = typeof exitCode === "number" ? `, exit ${exitCode}` : "";
   return `${label}: ${category}, occurrences ${occurrences}, strikes ${strikes}${exit}`;
-}
-
-/** Evidence that is missing aside: a reader of the log may miss other things than who heard the run. */
-export function known(incidents: readonly Incident[]): readonly Known[] {
-  return incidents
-    .filter(({ category }) => category !== "observation-incomplete")
-    .map(({ id, status, strikes, occurrences }) => ({ id, status, strikes, occurrences }))
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 function scenarioOf({ prompts, loads = [] }: FailureCase): Scenario {
