@@ -22,6 +22,16 @@ const EVENT: fc.Arbitrary<JournalEvent> = fc.tuple(fc.nat(11), fc.nat(2), fc.nat
 });
 const EVENTS = fc.array(EVENT, { maxLength: 40 });
 
+const REPORT = {
+  version: 1,
+  kind: "permission-blocker",
+  context: "worker",
+  resource: "unknown",
+  basis: "agent-reported",
+  operation: "run",
+  remoteOutcome: "unknown",
+} as const;
+
 describe("any journal", () => {
   test("gives the same state when its records are met twice, as on a rescan", () => {
     fc.assert(
@@ -153,19 +163,21 @@ test("the first receipt of an incident says when it was delivered", () => {
 
 test("a permission report on an incident that the record does not name makes it invalid", () => {
   const failures = [failed("a", "npm test", [1, 2]), failed("b", "npm run lint", [3, 4])];
-  const report = {
-    version: 1,
-    kind: "permission-blocker",
-    context: "worker",
-    resource: "unknown",
-    basis: "agent-reported",
-    operation: "run",
-    remoteOutcome: "unknown",
-  } as const;
   const opened = (incidentId: string) =>
-    shown(fold([...failures, { ...disposed("open", "a"), permissionBlockers: [{ ...report, incidentId }] }]))[0];
+    shown(fold([...failures, { ...disposed("open", "a"), permissionBlockers: [{ ...REPORT, incidentId }] }]))[0];
   expect(opened("b")).toBe("Unclassified failure observation: a, occurrences 1, strikes 1");
   expect(opened("a")).toBe("Action required: a, occurrences 1, strikes 1");
+});
+
+test("seed document 004: after a recovery nobody has to act, and the report stays with the failed attempt", () => {
+  const report = { ...REPORT, incidentId: "a" };
+  const state = fold([
+    failed("a", "npm test", [1, 2]),
+    { ...disposed("open", "a"), permissionBlockers: [report] },
+    succeeded("npm test", [3, 4], "a"),
+  ]);
+  expect(shown(state)).toEqual(["Recovered: a, occurrences 1, strikes 1"]);
+  expect(state.incidents.get("a")).toMatchObject({ disposition: { word: "open" }, permissionBlockers: [report] });
 });
 
 test("a disposition that is invalid now may be valid later: its id is not spent", () => {

@@ -467,6 +467,15 @@ test("case 44: what Ostler refused is first-hand evidence", () => {
   ]);
 });
 
+test("section 11: a text that tells of a missing permission makes no report", () => {
+  const run = new WatchedRun(T);
+  run.start("a", "cat /etc/shadow");
+  const content = [text("EPERM: operation not permitted, open '/etc/shadow'")];
+  run.ended("a", { status: "failed", content, rawOutput: { exit_code: 1, error: { code: "EPERM", status: 403 } } });
+  expect(run.labels).toEqual([UNCLASSIFIED]);
+  expect(run.failures[0]).not.toHaveProperty("permissionBlockers");
+});
+
 test.each([
   { from: "case 26, an id of a refused call", spend: refuse },
   { from: "case 27, an id of a child session", spend: (run: WatchedRun) => spendInChild(run) },

@@ -276,6 +276,22 @@ describe("confined", () => {
     expect(registry.provenance.read(id)).toBe("proved");
   });
 
+  test.each([
+    { from: "a command", line: "ostler run --confined --wait -- sh look.sh" },
+    // The word is in a variable, so that the agent stays this one.
+    { from: "an agent", line: "ask=ask; ostler $ask hi --confined --agent 'sh look.sh'" },
+  ])("the provenance of $from stands before it starts", async ({ line }) => {
+    const look = 'ls "$OSTLER_HOME/state/provenance" >seen';
+    const { done, registry, folder } = shell(`printf '%s' '${look}' >look.sh; ${line}`);
+    await done;
+    expect(readFileSync(join(folder, "seen"), "utf8")).toBe(
+      registry
+        .list()
+        .map(({ id }) => `${id}.json\n`)
+        .join(""),
+    );
+  });
+
   test("a program that is not there is no exit of bubblewrap", async () => {
     const ran = await shell("ostler run --confined -- no-such-program").done;
     expect(ran).toMatchObject({
