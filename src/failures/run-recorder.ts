@@ -110,6 +110,15 @@ export class RunRecorder {
     return this.#observer?.attempts.isSpent(attemptId) ?? false;
   }
 
+  /** From now on; the result says whether an attempt of the operation that began since has succeeded. One at a time. */
+  watchOperation(operation: string): () => boolean {
+    let hasSucceeded = false;
+    this.#observer?.watch(operation, this.#n, () => {
+      hasSucceeded = true;
+    });
+    return () => hasSucceeded;
+  }
+
   /** Hands the lines so far to the system. */
   flush(): void {
     this.#options.log.flush();

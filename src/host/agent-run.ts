@@ -111,6 +111,11 @@ export class AgentRun {
     }
   }
 
+  /** As `RunRecorder.watchOperation`. */
+  watchOperation(operation: string): () => boolean {
+    return this.#recorder.watchOperation(operation);
+  }
+
   /** As `RunRecorder.dispose`. */
   dispose(call: DispositionCall): Promise<DispositionAnswer> {
     return this.#recorder.dispose(call);

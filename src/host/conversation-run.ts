@@ -129,6 +129,11 @@ export class ConversationRun {
     return this.#record?.isSpent(attemptId) ?? false;
   }
 
+  /** As `AgentRun.watchOperation`, of a run that is kept. */
+  watchOperation(operation: string): () => boolean {
+    return this.#record?.watchOperation(operation) ?? (() => false);
+  }
+
   /** As `AgentRun.dispose`, of a run that is kept. */
   async dispose(call: DispositionCall): Promise<DispositionAnswer> {
     const record = await this.keep();

@@ -36,6 +36,8 @@ export interface ConversationOptions {
   readonly retries: number;
   /** Told when the conversation is bound to a session it did not have before. */
   readonly onBound?: ((sessionId: string, contextLost: string | undefined) => void) | undefined;
+  /** Told of each session that the conversation is bound to, and of the process that it lives in. */
+  readonly onSession?: ((session: Session, runtime: Runtime) => void) | undefined;
   /** Milliseconds between tries to reopen a session that somebody else seems to hold. */
   readonly reopenWaitsMs?: readonly number[] | undefined;
 }
@@ -91,6 +93,11 @@ export class Conversation implements AsyncDisposable {
     return turn;
   }
 
+  /** From now on; the result says whether an attempt of the operation that began since has succeeded in what is observed. */
+  watchOperation(operation: string): () => boolean {
+    return this.#options.run?.watchOperation(operation) ?? (() => false);
+  }
+
   /** Stops what the agent does by itself, and lets go of the process. Idempotent. */
   async close(): Promise<void> {
     const session = this.#session;
@@ -109,7 +116,7 @@ export class Conversation implements AsyncDisposable {
 
   /** `stop` is the turn's; what opened the conversation may be stopped as well. */
   async #bind(stop?: AbortSignal): Promise<Session> {
-    const { session, onBound, reopenWaitsMs, tools } = this.#options;
+    const { session, onBound, onSession, reopenWaitsMs, tools } = this.#options;
     const signal = AbortSignal.any([session.signal, stop].filter((either) => either !== undefined));
     const notes = this.#notes;
     await this.#respawn(signal);
@@ -132,6 +139,7 @@ export class Conversation implements AsyncDisposable {
     this.#notes = [];
     this.#session = bound;
     this.#options.run?.listen(bound);
+    onSession?.(bound, this.runtime);
     this.#sessionId = bound.id;
     if (bound.id !== before || contextLost !== undefined) onBound?.(bound.id, contextLost);
     return bound;

@@ -2,6 +2,7 @@
 import type { Approval, FailureSink, LogSink, WireTap } from "../acp/ports.ts";
 import type { AskQuestion } from "../acp/questions.ts";
 import type { Runtime } from "../acp/runtime.ts";
+import type { Session } from "../acp/session-link.ts";
 import type { Supervisor } from "../acp/supervisor.ts";
 import type { NotificationSink } from "../failures/notification.ts";
 import type { AgentWish, SelectedAgent } from "./agent-selection.ts";
@@ -89,6 +90,8 @@ export interface OpenConversationOptions extends OpenRuntimeOptions {
   readonly retries?: number | undefined;
   /** Told when the conversation is bound to another session than before; `contextLost` says why, where it was. */
   readonly onBound?: ((sessionId: string, contextLost: string | undefined) => void) | undefined;
+  /** Told of each session that it is bound to, and of the agent that the session lives in. */
+  readonly onSession?: ((session: Session, runtime: Runtime) => void) | undefined;
   /**
    * Observe what fails in it, and keep it. The agent is then its own; without it conversations may share one, and their
    * failures are in their outcomes alone.

@@ -107,7 +107,8 @@ class ComposedHost implements Host {
   async openConversation(options: OpenConversationOptions = {}): Promise<OpenedConversation> {
     const selected = this.select(options);
     const { backend, settings, notice } = selected;
-    const { onNotice, onRuntime, sessionId, onBound, notes, retries = this.config.retry.retries } = options;
+    const { onNotice, onRuntime, onSession, sessionId, onBound, notes } = options;
+    const { retries = this.config.retry.retries } = options;
     options.onSelected?.(backend);
     if (notice !== undefined) onNotice?.(notice);
     const onDelay = (delay: StartDelay): void => onNotice?.(delaySentence(backend, delay));
@@ -136,6 +137,7 @@ class ComposedHost implements Host {
       sessionId,
       retries,
       onBound,
+      onSession,
     });
     opened = conversation;
     for (const problem of this.#unwritten()) onNotice?.(problem);

@@ -1,6 +1,7 @@
 /**
  * Goal and steering of a conversation that another Ostler runs, over its socket. Methods: `session/goal` {conversation,
- * action, objective?}, where the action `show` only looks, and `session/steer` {conversation, text}. Both sides.
+ * action, objective?}, where the action `show` only looks, `session/hold` {conversation}, to look whether something holds
+ * its goal, and `session/steer` {conversation, text}. Both sides.
  */
 import { GOAL_ACTIONS, readGoal } from "../acp/air/goal.ts";
 import type { GoalRequest } from "../acp/air/goal.ts";
@@ -15,12 +16,19 @@ import type { OwnerCallOptions } from "./owner-client.ts";
 import { InvalidParams, MAX_LINE_CHARS, isJsonObject, requiredText } from "./owner-protocol.ts";
 import type { Json } from "./owner-protocol.ts";
 import type { OwnerServer } from "./owner-server.ts";
+import { readGoalHold } from "./permission-hold-file.ts";
+import type { GoalHold } from "./permission-hold-file.ts";
+import type { PermissionHold } from "./permission-hold.ts";
 
 /** What is left of a line for everything but the text in it. */
 const ENVELOPE_CHARS = 4096;
 
 /** Lets others ask for the goal and steer the work of this conversation. */
-export function serveWork(server: OwnerServer, conversation: string, session: () => Session): void {
+export function serveWork(
+  server: OwnerServer,
+  conversation: string,
+  { session, hold }: { readonly session: () => Session; readonly hold: PermissionHold },
+): void {
   const serve = (method: string, handle: (params: Json, signal: AbortSignal) => Promise<object>): void =>
     server.handle(method, async (params, { signal }) => {
       if (requiredText(params, "conversation") !== conversation)
@@ -35,9 +43,14 @@ export function serveWork(server: OwnerServer, conversation: string, session: ()
     });
   serve("session/goal", async (params) => {
     const request = readGoalRequest(params);
-    if (request !== "show") await session().setGoal(request, { until: "reached" });
+    if (request !== "show") await hold.setGoal(request, { until: "reached" });
     const { goal } = session();
-    return { known: goal !== undefined, goal: goal ?? null };
+    return { known: goal !== undefined, goal: goal ?? null, held: hold.current ?? null };
+  });
+  serve("session/hold", async () => {
+    hold.look();
+    await hold.settled();
+    return {};
   });
   serve("session/steer", async (params) => {
     const text = requiredText(params, "text");
@@ -50,15 +63,29 @@ export function serveWork(server: OwnerServer, conversation: string, session: ()
 /** What an owner may be asked of a goal. */
 export type OwnerGoalRequest = GoalRequest | { readonly action: "show" };
 
-/** Asks the owner at `path`; null = no goal, undefined = its agent has not said. Throws the owner's refusal, or `OwnerCallError`. */
+/** What an owner knows of a goal. */
+export interface OwnersGoal {
+  /** null = there is none, undefined = its agent has not said. */
+  readonly goal: Goal | null | undefined;
+  /** What keeps it from being worked on. */
+  readonly held: GoalHold | undefined;
+}
+
+/** Asks the owner at `path`. Throws the owner's refusal, or `OwnerCallError`. */
 export async function goalOfOwner(
   path: string,
   conversation: string,
   request: OwnerGoalRequest,
   options: OwnerCallOptions = {},
-): Promise<Goal | null | undefined> {
+): Promise<OwnersGoal> {
   const answer = await ask(path, "session/goal", { conversation, ...request }, options);
-  return answer["known"] === true ? (readGoal(answer["goal"]) ?? null) : undefined;
+  const goal = answer["known"] === true ? (readGoal(answer["goal"]) ?? null) : undefined;
+  return { goal, held: readGoalHold(answer["held"]) };
+}
+
+/** Has the owner at `path` look whether a permission holds the goal. Throws as {@link goalOfOwner}. */
+export async function holdAtOwner(path: string, conversation: string, options: OwnerCallOptions = {}): Promise<void> {
+  await ask(path, "session/hold", { conversation }, options);
 }
 
 /** Gives the owner at `path` a person's words for the work that it runs. Throws as {@link goalOfOwner}. */

@@ -4,6 +4,9 @@
  */
 import { newTurnId } from "../acp/turn-id.ts";
 import type { PromptBlock, PromptOptions, Turn, TurnOutcome } from "../acp/types.ts";
+import { readJournal } from "../failures/journal/read-journal.ts";
+import { isRunId } from "../failures/runs/ids.ts";
+import { RunRegistry } from "../failures/runs/registry.ts";
 import type { Conversation } from "./conversation.ts";
 import { isWhole } from "./conversation-records.ts";
 import type { ConversationRecord } from "./conversation-records.ts";
@@ -12,9 +15,12 @@ import type { StoredPlace } from "./find-stored.ts";
 import type { Host, OpenStoredOptions } from "./host-options.ts";
 import { requiredText } from "./owner-protocol.ts";
 import { OwnerServer } from "./owner-server.ts";
+import type { Paths } from "./paths.ts";
 import { serveTasks } from "./owner-tasks.ts";
 import { serveWork } from "./owner-work.ts";
 import type { Owned } from "./ownership.ts";
+import { PermissionHold } from "./permission-hold.ts";
+import { GoalHolds } from "./permission-hold-file.ts";
 import { waitForOwnership } from "./session-queue.ts";
 import type { Waiting } from "./session-queue.ts";
 import { openStore } from "./store.ts";
@@ -25,19 +31,22 @@ export class StoredConversation implements AsyncDisposable {
   readonly conversation: Conversation;
   readonly backend: string;
   readonly record: ConversationRecord;
+  /** What keeps its goal from being worked on. */
+  readonly hold: PermissionHold;
   readonly #owned: Owned;
   readonly #resources: AsyncDisposableStack;
   #turn: Turn | undefined;
 
   private constructor(
     owned: Owned,
-    opened: { readonly conversation: Conversation; readonly backend: string },
+    opened: { readonly conversation: Conversation; readonly backend: string; readonly hold: PermissionHold },
     resources: AsyncDisposableStack,
   ) {
     this.#owned = owned;
     this.#resources = resources;
     this.conversation = opened.conversation;
     this.backend = opened.backend;
+    this.hold = opened.hold;
     this.record = owned.record;
   }
 
@@ -63,6 +72,17 @@ export class StoredConversation implements AsyncDisposable {
     await host.endOrphans();
     const record = owned.record;
     const server = await listen(resources, store, host, onNotice);
+    let opened: Conversation | undefined;
+    const hold = new PermissionHold({
+      holds: new GoalHolds(host.paths.state),
+      conversationId: record.id,
+      name: record.name ?? record.id,
+      watchOperation: ({ runId, incidentId }) => {
+        const operation = operationOf(host.paths, runId, incidentId);
+        return (operation === undefined ? undefined : opened?.watchOperation(operation)) ?? (() => false);
+      },
+      onNotice,
+    });
     const { conversation, backend } = await host.openConversation({
       ...options,
       ...agentOf(record, options),
@@ -75,11 +95,15 @@ export class StoredConversation implements AsyncDisposable {
         kept: { conversationId: record.id, runId: record.runId, onRun: (runId) => owned.keepRun(runId) },
       },
       onBound: (sessionId, contextLost) => owned.bindSession(sessionId, contextLost),
+      onSession: (session, { capabilities }) => hold.listen(session, capabilities.air.goalActions),
     });
+    opened = conversation;
     resources.use(conversation);
     owned.configure({ model: options.model });
-    const stored = new StoredConversation(owned, { conversation, backend }, resources.move());
-    if (server !== undefined) serveWork(server, record.id, () => conversation.session);
+    const stored = new StoredConversation(owned, { conversation, backend, hold }, resources.move());
+    if (server !== undefined) serveWork(server, record.id, { session: () => conversation.session, hold });
+    // One that was written while the session was being opened.
+    hold.look();
     if (server !== undefined) serveTasks(server, record.id, () => conversation.session);
     server?.handle("cancel", (params) => ({ cancelled: stored.#cancel(requiredText(params, "conversation")) }));
     return stored;
@@ -138,6 +162,12 @@ async function listen(
     onNotice?.(`Other commands cannot reach this session: its socket could not be opened (${code})`);
     return undefined;
   }
+}
+
+/** The key that the incident of a run is grouped by; undefined when the run is gone. */
+function operationOf({ state }: Paths, runId: string, incidentId: string): string | undefined {
+  if (!isRunId(runId)) return undefined;
+  return readJournal(new RunRegistry(state).runFolder(runId), { isLive: true }).incidents.get(incidentId)?.operation;
 }
 
 /** `failed (agent_died)`: the kind of the outcome, and of the failure behind it. */

@@ -32,6 +32,7 @@ const NONE: readonly JournalEvent[] = [];
 export class Observer {
   readonly #facts: RunFacts;
   readonly #attempts: Attempts;
+  readonly #verdicts: Verdicts;
   readonly #endings: TurnEndings;
   readonly #tools: ToolWatch;
   readonly #requests: WireRequests;
@@ -45,6 +46,7 @@ export class Observer {
     this.#facts = { runId, conversationId, trusted, strict, sessions, ...unknown };
     this.#attempts = new Attempts(sessions, (attempt) => verdicts.operationOf(attempt));
     const verdicts = new Verdicts(this.#facts, this.#attempts);
+    this.#verdicts = verdicts;
     this.#endings = new TurnEndings(this.#facts, this.#attempts, verdicts);
     this.#tools = new ToolWatch(this.#facts, this.#attempts, verdicts, this.#endings);
     this.#requests = new WireRequests(this.#facts, this.#endings);
@@ -55,6 +57,11 @@ export class Observer {
   /** The attempts so far, for dispositions and for the reuse of ids. */
   get attempts(): AttemptBook {
     return this.#attempts;
+  }
+
+  /** As `Verdicts.watch`. */
+  watch(operation: string, fromN: number, onSuccess: () => void): void {
+    this.#verdicts.watch(operation, fromN, onSuccess);
   }
 
   /** When {@link settle} has something to say, ms since 1970. */

@@ -15,10 +15,16 @@ export class Verdicts {
   /** Tools with an unresolved failure, at this revision of the state. */
   #failing: ReadonlySet<string> = new Set();
   #failingAt = 0;
+  #watched: { readonly operation: string; readonly fromN: number; readonly onSuccess: () => void } | undefined;
 
   constructor(facts: RunFacts, attempts: Attempts) {
     this.#facts = facts;
     this.#attempts = attempts;
+  }
+
+  /** `onSuccess` is called for each attempt of the operation that succeeds and began behind line `fromN`, until the next call. */
+  watch(operation: string, fromN: number, onSuccess: () => void): void {
+    this.#watched = { operation, fromN, onSuccess };
   }
 
   /** It has ended, and nothing is told of it. */
@@ -87,6 +93,7 @@ export class Verdicts {
     state: IncidentState,
     before: readonly JournalEvent[],
   ): readonly JournalEvent[] {
+    this.#seen(attempt);
     if (before.length === 0 && !this.#isFailing(attempt, state)) return NONE;
     const operation = this.operationOf(attempt);
     const current = state.incidents.get(state.current.get(operation) ?? "");
@@ -105,6 +112,13 @@ export class Verdicts {
     const incident = state.incidents.get(state.incidentOfEvent.get(attempt.eventId ?? "") ?? "");
     if (incident?.status !== "unresolved" || incident.attempt?.startN !== attempt.startN) return NONE;
     return [recoveryOf(attempt, incident.operation, incident.id, ending)];
+  }
+
+  /** A success: of what is watched, or not. Nearly always nothing is, so that nothing has to be hashed. */
+  #seen(attempt: Attempt): void {
+    const watched = this.#watched;
+    if (watched === undefined || attempt.startN <= watched.fromN) return;
+    if (this.operationOf(attempt) === watched.operation) watched.onSuccess();
   }
 
   /** Nearly always no, so that nothing has to be hashed. */

@@ -2,6 +2,7 @@
 import type { Session } from "../../acp/session-link.ts";
 import type { PromptBlock, PromptOptions, Turn } from "../../acp/types.ts";
 import type { Host, OpenConversationOptions } from "../../host/host-options.ts";
+import type { PermissionHold } from "../../host/permission-hold.ts";
 import { noteRecentSession } from "../../host/recent-sessions.ts";
 import type { Run } from "./ask-turn.ts";
 
@@ -9,6 +10,8 @@ import type { Run } from "./ask-turn.ts";
 export interface Opened {
   /** The one that it is bound to now. */
   readonly session: Session;
+  /** What keeps the goal of a kept session from being worked on. */
+  readonly hold?: PermissionHold;
   prompt(prompt: string | readonly PromptBlock[], options: PromptOptions): Turn;
 }
 
@@ -61,6 +64,7 @@ async function openStored(
     get session() {
       return stored.conversation.session;
     },
+    hold: stored.hold,
     prompt: (prompt, how) => stored.prompt(prompt, how),
   };
 }

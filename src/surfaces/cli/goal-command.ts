@@ -42,7 +42,9 @@ export async function goal(argv: readonly string[], io: Io): Promise<number> {
   });
   const { owner } = place;
   return ask(asked, io, (run) =>
-    owner === undefined ? goalHere(run, request, { wait, name }) : goalOfOtherOstler(run, request, { wait, owner }),
+    owner === undefined
+      ? goalHere(run, request, { wait, name })
+      : goalOfOtherOstler(run, request, { wait, name, owner }),
   );
 }
 

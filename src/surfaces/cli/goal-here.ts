@@ -9,7 +9,7 @@ import type { OwnerGoalRequest } from "../../host/owner-work.ts";
 import { goalSentence } from "../shared/goal-sentence.ts";
 import { openRun } from "./ask-turn.ts";
 import type { Run } from "./ask-turn.ts";
-import { failedWith, goalOutcome, joinedOutcome, stuckOutcome } from "./goal-outcome.ts";
+import { failedWith, goalOutcome, joinedOutcome, shownGoal, stuckOutcome } from "./goal-outcome.ts";
 import type { Presenter } from "./presenter.ts";
 
 /** Some agents tell of the goal right after they opened the session (recording codex-acp 2.6.0 resume-after-failure). */
@@ -25,7 +25,7 @@ export async function goalHere(
   const { signal } = interrupt;
   const startedAt = performance.now();
   const { opened, timeouts } = await openRun(run);
-  const { session } = opened;
+  const { session, hold } = opened;
   for (const note of session.notes) presenter.notice(note);
   void presenter.event({ type: "session", sessionId: session.id, backend: run.backend });
   const done = (): Pick<TurnOutcome, "sessionId" | "durationMs"> => ({
@@ -36,14 +36,16 @@ export async function goalHere(
     await untilKnown(session, AbortSignal.any([signal, AbortSignal.timeout(FIRST_SNAPSHOT_MS)]));
     if (session.goal !== undefined && run.request.format !== "text")
       void presenter.event({ type: "goal", goal: session.goal });
-    return goalOutcome({ ...done(), text: goalSentence(session.goal) });
+    await hold?.settled();
+    const held = hold?.current;
+    return goalOutcome({ ...done(), text: shownGoal(session.goal, held, name) });
   }
   // What becomes of a goal that is only paused or cleared is the answer, and not said twice.
   const isAnswer = run.request.format === "text" && (request.action === "pause" || request.action === "clear");
   using shown = new ShownWork(session, presenter, { hidesGoal: isAnswer });
   let late: string | undefined;
   try {
-    await session.setGoal(request, { signal, timeouts });
+    await (hold ?? session).setGoal(request, { signal, timeouts });
     if (wait) late = await shown.untilAtRest(run, timeouts, startedAt);
     if (signal.aborted || late !== undefined) await session.stopWork();
   } finally {

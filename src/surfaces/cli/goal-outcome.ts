@@ -3,6 +3,8 @@ import { makeFailure, plainVerdict } from "../../acp/make-failure.ts";
 import type { Goal } from "../../acp/events.ts";
 import type { TurnOutcome } from "../../acp/types.ts";
 import type { FailureKind } from "../../errors/failure.ts";
+import type { GoalHold } from "../../host/permission-hold-file.ts";
+import { howToGoOn } from "../../host/permission-hold-words.ts";
 import { goalSentence } from "../shared/goal-sentence.ts";
 
 type Base = Omit<Extract<TurnOutcome, { kind: "completed" }>, "kind">;
@@ -22,6 +24,11 @@ const NOTHING: Base = {
 /** The request was carried out. */
 export function goalOutcome(base: Partial<Base>): TurnOutcome {
   return { ...NOTHING, ...base, durationMs: Math.round(base.durationMs ?? 0), kind: "completed" };
+}
+
+/** What `show` answers; of a goal that is held, how to go on. `name`: of the session, as `-s` takes it. */
+export function shownGoal(goal: Goal | null | undefined, held: GoalHold | undefined, name: string): string {
+  return held === undefined ? goalSentence(goal) : `${goalSentence(goal, true)}\n${howToGoOn(held, name)}`;
 }
 
 /** What was done for a goal, as one outcome: the texts of all of it, and the last word on how it ended. */

@@ -34,6 +34,8 @@ export interface Told {
   readonly json: object;
   /** What was not done: the exit code is 1. */
   readonly problem?: string;
+  /** What came of looking; said beside the answer. */
+  readonly remark?: string;
 }
 
 /** Throws an error of kind `session_not_found` (exit 4) for a run or an incident that is not there. */
@@ -46,11 +48,12 @@ export async function incidents(argv: readonly string[], io: Io): Promise<number
   checkOptions(action, options);
   const registry = new RunRegistry(ostlerPaths(io.env).state);
   const seen = options.run === undefined ? seeRuns(registry) : [findRun(registry, options.run)];
-  const { text, json, problem } = await tell(action, word, { seen, registry, options, io });
+  const { text, json, problem, remark } = await tell(action, word, { seen, registry, options, io });
   const stdout = new BatchedOutput(io.stdout);
   const stderr = new BatchedOutput(io.stderr);
   if (options.json) stdout.write(`${harmlessJson(json)}\n`);
   else if (text !== "") stdout.write(`${text}\n`);
+  if (remark !== undefined) stderr.write(`ostler: ${remark}\n`);
   if (problem !== undefined) stderr.write(`ostler: ${problem}\n`);
   await Promise.all([stdout.finish(), stderr.finish()]);
   return problem === undefined ? EXIT.completed : EXIT.failed;

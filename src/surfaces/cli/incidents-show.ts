@@ -6,10 +6,11 @@ import { readLogBytes } from "../../failures/log/log-content.ts";
 import { budgetOf } from "../../failures/pages/budgets.ts";
 import { startOf } from "../../failures/pages/bytes.ts";
 import { compactExcerpt, oneLine } from "../../failures/pages/excerpt.ts";
-import type { Incident, JournalEvent, JournalRecord } from "../../failures/records.ts";
+import type { Incident, JournalEvent, JournalRecord, PermissionBlocker } from "../../failures/records.ts";
 import { findIncident } from "./find-incident.ts";
 import type { SeenRun } from "./find-run.ts";
 import type { IncidentsRequest, Told } from "./incidents-command.ts";
+import { withHold } from "./inspected-hold.ts";
 import { alignedRows } from "./rows.ts";
 import { shownIncident } from "./shown-run.ts";
 
@@ -19,7 +20,7 @@ const BYTE = /#byte=(\d{1,15})$/;
 const NEWLINE = 0x0a;
 
 /** With at most `--bytes` (16 KiB) of the log. */
-export function showIncident(word: string, { seen, registry, options }: IncidentsRequest): Told {
+export function showIncident(word: string, { seen, registry, options, io }: IncidentsRequest): Promise<Told> {
   const { run, incident } = findIncident(word, seen);
   const records = readIncidentRecords(registry.runFolder(run.id), incident.id, run.state);
   const evidence = evidenceOf(registry.logFile(run.id), run, incident, budgetOf("raw", options.bytes));
@@ -30,14 +31,12 @@ export function showIncident(word: string, { seen, registry, options }: Incident
     ...recordLines(records),
     ...(evidence === undefined ? [] : ["", `${incident.evidence}:`, evidence]),
   ].join("\n");
-  return {
-    text,
-    json: {
-      incident: shownIncident(run.id, incident),
-      records: records.map(({ observedAt, event }) => ({ observedAt, ...event })),
-      ...(evidence !== undefined && { evidence }),
-    },
+  const json = {
+    incident: shownIncident(run.id, incident),
+    records: records.map(({ observedAt, event }) => ({ observedAt, ...event })),
+    ...(evidence !== undefined && { evidence }),
   };
+  return withHold({ text, json }, run, [incident], io);
 }
 
 function factLines(run: SeenRun, incident: Incident): string[] {
@@ -56,12 +55,13 @@ function factLines(run: SeenRun, incident: Incident): string[] {
     ["last", isoTime(lastObservedAt)],
     ["times", `${occurrences}${expected > 0 ? ` (${expected} of them expected)` : ""}`],
     ["said", disposition && `${disposition.word} by ${disposition.by}: ${disposition.reason}`],
-    ...permissionBlockers.map(
-      ({ resource, basis, remoteOutcome }) =>
-        ["permission", `${resource} (${basis}, remote outcome ${remoteOutcome})`] as const,
-    ),
+    ...[...new Set(permissionBlockers.map(reportLine))].map((line) => ["permission", line] as const),
   ];
   return alignedRows(facts.flatMap(([what, value]) => (value === undefined ? [] : [[what, oneLine(value)]])));
+}
+
+function reportLine({ resource, basis, remoteOutcome }: PermissionBlocker): string {
+  return `${resource} (${basis}, remote outcome ${remoteOutcome})`;
 }
 
 function recordLines(records: readonly JournalRecord[]): string[] {

@@ -6,6 +6,7 @@ import { UsageError } from "../../host/usage-error.ts";
 import { findRun, seeRuns } from "./find-run.ts";
 import { harmlessJson } from "./harmless-json.ts";
 import type { Told } from "./incidents-command.ts";
+import { withHold } from "./inspected-hold.ts";
 import type { Io } from "./io.ts";
 import type { OptionValues } from "./options.ts";
 import { BatchedOutput } from "./output.ts";
@@ -40,11 +41,12 @@ export async function runs(argv: readonly string[], io: Io): Promise<number> {
   const isUsable = action === "list" ? named.length === 0 : action === "prune" || named.length === 1;
   if (!ACTIONS.includes(action) || !isUsable) throw unknownAction("runs", words, { actions: ACTIONS, usage: USAGE });
   checkOptions(action, options);
-  const { text, json, problem } = await tell(action, named, options, io);
+  const { text, json, problem, remark } = await tell(action, named, options, io);
   const stdout = new BatchedOutput(io.stdout);
   const stderr = new BatchedOutput(io.stderr);
   if (options.json) stdout.write(`${harmlessJson(json)}\n`);
   else if (text !== "") stdout.write(`${text}\n`);
+  if (remark !== undefined) stderr.write(`ostler: ${remark}\n`);
   if (problem !== undefined) stderr.write(`ostler: ${problem}\n`);
   await Promise.all([stdout.finish(), stderr.finish()]);
   return problem === undefined ? EXIT.completed : EXIT.failed;
@@ -65,7 +67,8 @@ async function tell(
     return { text: lines.join("\n"), json: { runs: seen.map(shownRun) } };
   }
   if (action === "stop") return (await import("./runs-stop.ts")).stop(word, registry);
-  return showRun(action, findRun(registry, word), { ...options, registry });
+  const run = findRun(registry, word);
+  return withHold(showRun(action, run, { ...options, registry }), run, run.state.incidents.values(), io);
 }
 
 /** Throws UsageError for an option that means nothing for this action. */
