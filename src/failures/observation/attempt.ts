@@ -28,7 +28,7 @@ export interface Refusal {
 export class Attempt {
   readonly session: RunSession;
   readonly toolCallId: string;
-  /** How often the session had used the id before. */
+  /** How many calls with the same id have failed before in the session. */
   readonly reuse: number;
   readonly startN: number;
   ending: Ending | undefined;

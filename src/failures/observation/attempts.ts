@@ -29,12 +29,13 @@ export class Attempts implements AttemptBook {
   }
 
   /**
-   * A call of the session begins at line `n`; one that had the id before it has ended. `usedBefore`: how often the id was
-   * used before anything was observed.
+   * A call of the session begins at line `n`; one that had the id before it has ended. `failedBefore`: how often a call with
+   * the id failed before anything was observed. Others do not count, for who begins late does not know of them.
    */
-  start(session: RunSession, toolCallId: string, n: number, usedBefore = 0): Attempt {
+  start(session: RunSession, toolCallId: string, n: number, failedBefore = 0): Attempt {
     const before = session.calls.get(toolCallId);
-    const attempt = new Attempt(session, toolCallId, before === undefined ? usedBefore : before.reuse + 1, n);
+    const reuse = before === undefined ? failedBefore : before.reuse + (before.eventId === undefined ? 0 : 1);
+    const attempt = new Attempt(session, toolCallId, reuse, n);
     session.calls.set(toolCallId, attempt);
     session.open.add(attempt);
     return attempt;

@@ -7,7 +7,7 @@ import { cleanLine, redact } from "../../errors/redact.ts";
 import { policyRefusal, resourceOf } from "../incidents/permission-blocker.ts";
 import { keyOf } from "../keys.ts";
 import { MAX_SUMMARY_CHARS } from "../records.ts";
-import type { AttemptRef, FailureEvent, PermissionBlocker, RecoveredEvent } from "../records.ts";
+import type { AttemptRef, FailureEvent, IncidentState, PermissionBlocker, RecoveredEvent } from "../records.ts";
 import type { Attempt, Ending } from "./attempt.ts";
 import { toolOf } from "./operation.ts";
 
@@ -26,6 +26,9 @@ export function plainId(id: string): string {
   const scrubbed = redact(id);
   return PLAIN_ID.test(scrubbed) ? scrubbed : keyOf(scrubbed);
 }
+
+/** Of the failure of a call that had ended well before, behind the id of its event. */
+export const SECOND_ENDING = "~2";
 
 /** `tool:<session>:<call>`, with the number of the reuse of the call's id. */
 export function toolEventId(
@@ -87,9 +90,19 @@ export function failureOf({ attempt, id, operation, ending, runId, cwd }: Failed
 }
 
 /** A success after failures of the same operation. */
-export function recoveryOf(attempt: Attempt, operation: string, incident: string, { n, t }: Ending): RecoveredEvent {
+export function recoveryOf(
+  attempt: Attempt,
+  operation: string,
+  incident: string,
+  { n, t }: Ending,
+  { incidentOfEvent }: IncidentState,
+): RecoveredEvent {
+  // A call with the same id may have recovered something before: in its own turn, or for an Ostler before this one.
+  const { session, toolCallId } = attempt;
+  let { reuse } = attempt;
+  while (incidentOfEvent.has(toolEventId("recovered", { session, toolCallId, reuse }))) reuse += 1;
   return {
-    id: toolEventId("recovered", attempt),
+    id: toolEventId("recovered", { session, toolCallId, reuse }),
     operation,
     kind: "recovered",
     at: t,

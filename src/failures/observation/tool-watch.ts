@@ -17,7 +17,7 @@ import { OwnCalls, ownToolOf } from "./own-calls.ts";
 import type { RunFacts } from "./run-facts.ts";
 import type { RunSession } from "./run-session.ts";
 import { failedServer } from "./supervisor-events.ts";
-import { toolEventId, unreadableFrame } from "./tool-events.ts";
+import { SECOND_ENDING, toolEventId, unreadableFrame } from "./tool-events.ts";
 import type { TurnEndings } from "./turn-endings.ts";
 import type { Verdicts } from "./verdicts.ts";
 
@@ -83,8 +83,8 @@ export class ToolWatch {
   ): readonly JournalEvent[] {
     // The turn goes on, so what failed without a word before did so on its own.
     const events = session.held.length > 0 && !isReplay ? this.#endings.releaseHeld(session) : NONE;
-    const usedBefore = this.#facts.beganLate ? failuresOf(session, toolCallId, state) : 0;
-    const attempt = this.#attempts.start(session, toolCallId, place.n, usedBefore);
+    const failedBefore = this.#facts.beganLate ? failuresOf(session, toolCallId, state) : 0;
+    const attempt = this.#attempts.start(session, toolCallId, place.n, failedBefore);
     attempt.isReplayed = isReplay;
     this.#merge(attempt, update);
     attempt.isCompaction = isCompaction(attempt, update["_meta"]);
@@ -166,9 +166,10 @@ function isCompaction({ isClaude, harnessName }: Attempt, meta: unknown): boolea
 /** How often a call with this id has failed, by the journal: some agents count their calls anew in every process. */
 function failuresOf(session: RunSession, toolCallId: string, { incidentOfEvent }: IncidentState): number {
   if (incidentOfEvent.size === 0) return 0;
-  let reuse = 0;
-  while (incidentOfEvent.has(toolEventId("tool", { session, toolCallId, reuse }))) reuse += 1;
-  return reuse;
+  for (let reuse = 0; ; reuse += 1) {
+    const id = toolEventId("tool", { session, toolCallId, reuse });
+    if (!incidentOfEvent.has(id) && !incidentOfEvent.has(`${id}${SECOND_ENDING}`)) return reuse;
+  }
 }
 
 /** The server that Ostler asked for and whose start stands as a tool call (recording codex-acp 2.6.0 bad-mcp-server). */

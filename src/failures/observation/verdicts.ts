@@ -5,7 +5,7 @@ import type { Attempt, Ending } from "./attempt.ts";
 import type { Attempts } from "./attempts.ts";
 import { anonymousOperation, operationOf } from "./operation.ts";
 import type { RunFacts } from "./run-facts.ts";
-import { failureOf, recoveryOf, toolEventId, toolName } from "./tool-events.ts";
+import { SECOND_ENDING, failureOf, recoveryOf, toolEventId, toolName } from "./tool-events.ts";
 
 const NONE: readonly JournalEvent[] = [];
 
@@ -63,7 +63,7 @@ export class Verdicts {
     }
     if (before !== "succeeded" || outcome !== "failed") return NONE;
     attempt.outcome = outcome;
-    return [this.tell(attempt, ending, "~2")];
+    return [this.tell(attempt, ending, SECOND_ENDING)];
   }
 
   /** The failure of an attempt that has ended. */
@@ -104,14 +104,15 @@ export class Verdicts {
     const failure = untold?.attempt ?? unresolved?.attempt;
     const incident = unresolved?.id ?? untold?.id;
     if (incident === undefined || failure === undefined || failure.endN >= attempt.startN) return NONE;
-    return [recoveryOf(attempt, operation, incident, ending)];
+    return [recoveryOf(attempt, operation, incident, ending, state)];
   }
 
   /** The attempt itself takes back what it had said. */
   #takenBack(attempt: Attempt, ending: Ending, state: IncidentState): readonly JournalEvent[] {
+    this.#seen(attempt);
     const incident = state.incidents.get(state.incidentOfEvent.get(attempt.eventId ?? "") ?? "");
     if (incident?.status !== "unresolved" || incident.attempt?.startN !== attempt.startN) return NONE;
-    return [recoveryOf(attempt, incident.operation, incident.id, ending)];
+    return [recoveryOf(attempt, incident.operation, incident.id, ending, state)];
   }
 
   /** A success: of what is watched, or not. Nearly always nothing is, so that nothing has to be hashed. */

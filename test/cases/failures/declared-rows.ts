@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { sessionTag } from "../../../src/failures/keys.ts";
 import { tool, toolUpdate } from "../../fixtures/agents/scenario.ts";
 import { DONE, disposes, ends, fails, passes, passesInChild, runs, starts } from "./frames.ts";
-import type { FailureCase } from "./played-case.ts";
+import type { NumberedCase } from "./played-case.ts";
 
 const ONCE = "Unclassified failure observation: tool, occurrences 1, strikes 1, exit 1";
 const RECOVERED = "Recovered: tool, occurrences 1, strikes 1, exit 1";
@@ -24,7 +24,7 @@ const claudeBash = (id: string, command: string, expectedExitCodes: readonly num
     _meta: { claudeCode: { toolName: "Bash" } },
   });
 
-export const DECLARED_ROWS: readonly FailureCase[] = [
+export const DECLARED_ROWS: readonly NumberedCase[] = [
   {
     number: 13,
     name: "another command of the same declared operation succeeds",

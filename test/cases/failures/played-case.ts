@@ -3,7 +3,7 @@
  * `ostler incidents`: while it is new, after the next call of its session, and as its log tells it to somebody who has
  * lost the journal.
  */
-import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Profile } from "../../../src/errors/failure.ts";
 import { readJournal } from "../../../src/failures/journal/read-journal.ts";
@@ -15,9 +15,12 @@ import { agentOption, chunk, end, logOf, reply } from "../../fixtures/agents/sce
 import { newFolder, run } from "../../surfaces/cli/run-main.ts";
 import { registryIn } from "../../surfaces/cli/stored-runs.ts";
 
-export interface FailureCase {
-  /** Its number in failure observations, section 15. */
+/** A case of failure observations, section 15. */
+export interface NumberedCase extends FailureCase {
   readonly number: number;
+}
+
+export interface FailureCase {
   readonly name: string;
   /** What the agent does for each prompt; each is a call of `ostler ask` in one named session, and a new process. */
   readonly prompts: readonly (readonly Action[])[];
@@ -47,6 +50,7 @@ export interface FailureCase {
 export type ListedIncident = Incident & { readonly runId: string; readonly label: string };
 
 const SESSION_NAME = "case";
+const NEWLINE = 0x0a;
 /** Of the state folder: what there is of runs. */
 const KEPT_FOLDERS = ["runs", "provenance", "open-runs"];
 
@@ -113,6 +117,16 @@ export class PlayedCase {
     const [id, ...more] = this.registry.ids();
     if (id === undefined || more.length > 0) throw new Error(`The case is not one run: ${this.registry.ids().join()}`);
     return id;
+  }
+
+  /** Number of the line that an incident's evidence points to; undefined when no line begins there. */
+  lineOf({ evidence = "" }: Incident): number | undefined {
+    const [, byte] = /^output\.log#byte=(\d+)$/.exec(evidence) ?? [];
+    const log = readFileSync(this.registry.logFile(this.runId));
+    const start = Number(byte);
+    if (byte === undefined || (start > 0 && log[start - 1] !== NEWLINE)) return undefined;
+    const line: { readonly n: number } = JSON.parse(log.toString("utf8", start, log.indexOf(NEWLINE, start)));
+    return line.n;
   }
 
   /** The log of the run, read from its beginning where there is no journal. */

@@ -1,7 +1,7 @@
 /** Calls of the agent's own shell, in a run that is not trusted: what recovers, and what only looks like it. */
 import { toolUpdate } from "../../fixtures/agents/scenario.ts";
 import { DONE, ends, fails, passes, starts } from "./frames.ts";
-import type { FailureCase } from "./played-case.ts";
+import type { NumberedCase } from "./played-case.ts";
 
 const ONCE = "Unclassified failure observation: tool, occurrences 1, strikes 1, exit 1";
 const RECOVERED = "Recovered: tool, occurrences 1, strikes 1, exit 1";
@@ -11,7 +11,7 @@ const SILENT = [0];
 const kiroEnd = (exit_status: string) =>
   toolUpdate("a", { status: "completed", rawOutput: { items: [{ Json: { exit_status, stdout: "", stderr: "" } }] } });
 
-export const RETRY_ROWS: readonly FailureCase[] = [
+export const RETRY_ROWS: readonly NumberedCase[] = [
   { number: 1, name: "a command fails", prompts: [[...fails("a"), ...DONE]], incidents: [ONCE], told: SILENT },
   {
     number: 2,

@@ -22,6 +22,8 @@ export interface SeenCase {
     readonly byGoingOn: readonly string[];
     readonly byReadingAnewThen: readonly string[];
   };
+  /** Incidents whose evidence is another line than the one that ended the attempt. */
+  readonly misplaced: readonly string[];
 }
 
 export function expectedOf({ incidents, answers, told }: FailureCase): SeenCase {
@@ -31,6 +33,7 @@ export function expectedOf({ incidents, answers, told }: FailureCase): SeenCase 
     answers,
     told,
     changed: { byReadingAnew: [], byGoingOn: [], byReadingAnewThen: [] },
+    misplaced: [],
   };
 }
 
@@ -43,7 +46,7 @@ export async function seeCase(row: FailureCase): Promise<SeenCase> {
   const { answers, stderrs } = played;
   const told = stderrs.map((text) => [...text.matchAll(TOLD)].length);
   await row.more?.(played);
-  const anew = await played.readAnew();
+  const anew = (await played.readAnew()).filter(isSeen);
   await played.ask("go on");
   const after = await played.incidents("--history");
   const meant = row.recoversByGoodTurn === true ? live.map((one) => ({ ...one, status: "resolved" as const })) : live;
@@ -57,6 +60,9 @@ export async function seeCase(row: FailureCase): Promise<SeenCase> {
       byGoingOn: differences(meant, after),
       byReadingAnewThen: differences(after, await played.readAnew()),
     },
+    misplaced: [...live, ...anew]
+      .filter((incident) => played.lineOf(incident) !== incident.attempt?.endN)
+      .map(({ id }) => id),
   };
 }
 

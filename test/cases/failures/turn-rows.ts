@@ -14,11 +14,11 @@ import {
   waitForAnswer,
 } from "../../fixtures/agents/scenario.ts";
 import { DONE, fails, passes, starts } from "./frames.ts";
-import type { FailureCase } from "./played-case.ts";
+import type { NumberedCase } from "./played-case.ts";
 
 const LIMIT = { category: "limit" };
 
-export const TURN_ROWS: readonly FailureCase[] = [
+export const TURN_ROWS: readonly NumberedCase[] = [
   {
     number: 35,
     name: "a disposition by an agent that is not trusted",
