@@ -42,6 +42,8 @@ export class RunRecorder {
   #observer: Observer | undefined;
   #journal: Journal | undefined;
   #settling: NodeJS.Timeout | undefined;
+  /** Has an observer watch an operation: the one that comes later as well. */
+  #watch: ((observer: Observer) => void) | undefined;
   #n = 0;
 
   constructor(options: RunRecorderOptions) {
@@ -52,6 +54,7 @@ export class RunRecorder {
   /** Observes from here on with an observer that has been through all lines so far, see `rescan.ts`. */
   observeWith(observer: Observer): void {
     this.#observer = observer;
+    this.#watch?.(observer);
   }
 
   /** Ordinal of the newest line of the log. */
@@ -113,9 +116,13 @@ export class RunRecorder {
   /** From now on; the result says whether an attempt of the operation that began since has succeeded. One at a time. */
   watchOperation(operation: string): () => boolean {
     let hasSucceeded = false;
-    this.#observer?.watch(operation, this.#n, () => {
-      hasSucceeded = true;
-    });
+    const fromN = this.#n;
+    this.#watch = (observer) => {
+      observer.watch(operation, fromN, () => {
+        hasSucceeded = true;
+      });
+    };
+    if (this.#observer !== undefined) this.#watch(this.#observer);
     return () => hasSucceeded;
   }
 

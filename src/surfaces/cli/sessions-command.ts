@@ -3,6 +3,7 @@ import { EXIT } from "../../errors/kinds.ts";
 import { cleanLine } from "../../errors/redact.ts";
 import type { ConversationRecord } from "../../host/conversation-records.ts";
 import { ostlerPaths, shortPath } from "../../host/paths.ts";
+import { GoalHolds } from "../../host/permission-hold-file.ts";
 import { forgetRecentSession } from "../../host/recent-sessions.ts";
 import { openStore } from "../../host/store.ts";
 import { UsageError } from "../../host/usage-error.ts";
@@ -57,6 +58,7 @@ export async function sessions(argv: readonly string[], io: Io): Promise<number>
     if (action === "show") lines.push(...(options.json ? [harmlessJson(shown)] : showLines(shown, io.env)));
     else {
       store.remove(record.id);
+      new GoalHolds(store.paths.state).remove(record.id);
       const { cwd: folder, backend, sessionId } = record;
       if (sessionId !== null) forgetRecentSession(store.paths, { cwd: folder, backend, sessionId });
       lines.push(options.json ? harmlessJson({ closed: shown }) : closedLine(shown));
