@@ -8,6 +8,8 @@ export type Output = "text" | "json";
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 export const OSTLER_BUNDLE = pathOf("../dist/cli/ostler.cjs");
 
+const ASK: Command = [process.execPath, pathOf("../bin/ostler.js"), "ask"];
+
 /** The base of the one-shot: a Node that does nothing. */
 export const BARE_NODE: Command = [process.execPath, "-e", "0"];
 
@@ -17,9 +19,13 @@ export function floodAgent(file: string, times = 1): Command {
 }
 
 export function ostler(agent: Command, output: Output): Command {
-  const commandLine = commandLineOf(agent);
   const format = output === "json" ? "ndjson" : "text";
-  return [process.execPath, pathOf("../bin/ostler.js"), "ask", "--format", format, "--agent", commandLine, "hello"];
+  return [...ASK, "--format", format, "--agent", commandLineOf(agent), "hello"];
+}
+
+/** In a session of its own that is kept, and with it everything that goes over the wire: a run with its log. */
+export function keptOstler(agent: Command, name: string): Command {
+  return [...ASK, "--session", name, "--agent", commandLineOf(agent), "hello"];
 }
 
 /** acpx, the nearest neighbour, as `npm install acpx` leaves it: `cli` is its dist/cli.js. */

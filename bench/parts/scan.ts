@@ -51,7 +51,6 @@ async function measure(file: string, rounds: number): Promise<Row[]> {
     scan: () => cpuMs(scan),
     parse: () => cpuMs(parse),
   });
-  const less = (runs: readonly number[], start: readonly number[]): number[] => runs.map((ms) => ms - median(start));
   const own = { scan: less(figures.scan, figures.loaded), parse: less(figures.parse, figures.bare) };
   const [, growth] = spawnSync(scan[0]!, scan.slice(1), { encoding: "utf8" }).stdout.trim().split(" ");
   return [
@@ -99,4 +98,9 @@ function writeLog(file: string): void {
     bytes += writeSync(fd, lines.join(""));
   }
   closeSync(fd);
+}
+
+/** What the work itself cost: without the start of the process. */
+function less(runs: readonly number[], start: readonly number[]): number[] {
+  return runs.map((ms) => ms - median(start));
 }

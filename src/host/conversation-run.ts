@@ -62,7 +62,7 @@ export class ConversationRun {
       this.#event({ type: "exited", n, ...fact, expected, ...(why !== undefined && { title: why.title }) });
     };
     return {
-      onFrame: (dir, frame, chars) => this.#entry({ d: dir, frame }, chars),
+      onFrame: (dir, frame, chars) => this.#frame(dir, frame, chars),
       processTap: (entry) => {
         if (entry.dir === "stderr") this.#entry({ d: "err", text: entry.line }, entry.line.length);
         else if (entry.dir === "exit") exit.resolve({ code: entry.code, signal: entry.signal });
@@ -157,6 +157,20 @@ export class ConversationRun {
     this.#entry({ d: "ev", ev }, 0);
   }
 
+  /** On the way of every frame: a piece of an answer makes nothing new as long as nothing is kept. */
+  #frame(d: "in" | "out", frame: unknown, chars: number): void {
+    if (this.#record !== undefined) {
+      this.#record.record({ d, frame }, Date.now(), chars);
+      return;
+    }
+    const kind = d === "in" ? updateKind(frame) : undefined;
+    if (kind === "agent_message_chunk" || kind === "agent_thought_chunk") this.#held.addPiece(frame, chars);
+    else {
+      this.#held.add({ d, frame }, chars);
+      if (kind === "tool_call" || kind === "tool_call_update") void this.keep();
+    }
+  }
+
   #entry(entry: RunEntry, chars: number): void {
     if (this.#record !== undefined) {
       this.#record.record(entry, Date.now(), chars);
@@ -179,16 +193,13 @@ export class ConversationRun {
 
 /** Whether something may have to be observed from it: everything else changes nothing. */
 function hasToBeKept(entry: RunEntry): boolean {
-  if (entry.d === "ev") {
-    const { ev } = entry;
-    return (
-      ev.type === "failure" ||
-      (ev.type === "exited" && !ev.expected) ||
-      (ev.type === "turn" && ev.state === "ended" && ev.outcome === "empty")
-    );
-  }
-  const kind = updateKind(entry);
-  return kind === "tool_call" || kind === "tool_call_update";
+  if (entry.d !== "ev") return false;
+  const { ev } = entry;
+  return (
+    ev.type === "failure" ||
+    (ev.type === "exited" && !ev.expected) ||
+    (ev.type === "turn" && ev.state === "ended" && ev.outcome === "empty")
+  );
 }
 
 function failureOf(error: unknown): Failure | undefined {

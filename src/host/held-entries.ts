@@ -1,6 +1,7 @@
 /**
  * What a run saw before anything of it had to be kept: bounded, because most runs end without a failure and leave
- * nothing behind. Pieces of text and thought go first, for nothing is observed from them.
+ * nothing behind. Of text and thought the newest pieces are held in slots that are used again and again: a long answer
+ * must cost neither memory nor time.
  */
 import type { RunEntry } from "../failures/run-lines.ts";
 
@@ -16,46 +17,61 @@ const MAX_PIECES = 256;
 /** A longer one is not held at all, so that the sum stays below 4 MiB. */
 const MAX_PIECE_CHARS = 16 * 1024;
 /** A run has some ten of other kinds before a tool call has it kept. */
-const MAX_ENTRIES = 4096;
+const MAX_OTHERS = 4096;
+
+interface Slot {
+  frame: unknown;
+  t: number;
+  chars: number;
+  /** Its place among everything. */
+  at: number;
+}
+
+interface Ordered extends HeldEntry {
+  readonly at: number;
+}
 
 export class HeldEntries {
-  #entries: HeldEntry[] = [];
-  #pieces = 0;
+  /** A ring: the oldest stands at `#pieceCount % MAX_PIECES` once it is full. */
+  #pieces: Slot[] = [];
+  #pieceCount = 0;
+  #others: Ordered[] = [];
+  #at = 0;
   /** Left out so far. */
   dropped = 0;
 
-  add(entry: RunEntry, chars: number): void {
-    if (isPiece(entry)) {
-      if (chars > MAX_PIECE_CHARS) {
-        this.dropped += 1;
-        return;
-      }
-      this.#pieces += 1;
+  /** A piece of text or thought that the agent sent. */
+  addPiece(frame: unknown, chars: number): void {
+    if (chars > MAX_PIECE_CHARS) {
+      this.dropped += 1;
+      return;
     }
-    this.#entries.push({ entry, t: Date.now(), chars });
-    if (this.#pieces > 2 * MAX_PIECES) this.#dropPieces(this.#pieces - MAX_PIECES);
-    if (this.#entries.length > 2 * MAX_ENTRIES) this.#dropOldest(this.#entries.length - MAX_ENTRIES);
+    const place = this.#pieceCount % MAX_PIECES;
+    if (this.#pieceCount >= MAX_PIECES) this.dropped += 1;
+    this.#pieceCount += 1;
+    const slot = (this.#pieces[place] ??= { frame: undefined, t: 0, chars: 0, at: 0 });
+    slot.frame = frame;
+    slot.t = Date.now();
+    slot.chars = chars;
+    slot.at = this.#at += 1;
+  }
+
+  /** Anything else. */
+  add(entry: RunEntry, chars: number): void {
+    this.#others.push({ entry, t: Date.now(), chars, at: (this.#at += 1) });
+    if (this.#others.length <= 2 * MAX_OTHERS) return;
+    this.dropped += this.#others.length - MAX_OTHERS;
+    this.#others = this.#others.slice(-MAX_OTHERS);
   }
 
   /** All of it in its order; nothing is held any more. */
   take(): readonly HeldEntry[] {
-    const entries = this.#entries;
-    this.#entries = [];
-    this.#pieces = 0;
-    return entries;
-  }
-
-  #dropPieces(count: number): void {
-    let left = count;
-    this.#entries = this.#entries.filter(({ entry }) => left === 0 || !isPiece(entry) || (left -= 1) < 0);
-    this.#pieces -= count;
-    this.dropped += count;
-  }
-
-  #dropOldest(count: number): void {
-    const gone = this.#entries.splice(0, count);
-    this.#pieces -= gone.filter(({ entry }) => isPiece(entry)).length;
-    this.dropped += count;
+    const pieces = this.#pieces.map(({ frame, ...slot }) => ({ ...slot, entry: { d: "in" as const, frame } }));
+    const all = [...this.#others, ...pieces].toSorted((one, other) => one.at - other.at);
+    this.#pieces = [];
+    this.#pieceCount = 0;
+    this.#others = [];
+    return all;
   }
 }
 
@@ -63,15 +79,8 @@ interface UpdateFrame {
   readonly params?: { readonly update?: { readonly sessionUpdate?: unknown } | null } | null;
 }
 
-/** Whether a frame is a piece of text or thought. */
-function isPiece(entry: RunEntry): boolean {
-  const kind = updateKind(entry);
-  return kind === "agent_message_chunk" || kind === "agent_thought_chunk";
-}
-
-/** The kind of the session update that an entry is; undefined for everything else. */
-export function updateKind(entry: RunEntry): unknown {
-  if (entry.d !== "in") return undefined;
+/** The kind of the session update that a frame is; undefined for everything else. */
+export function updateKind(frame: unknown): unknown {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- read with `?.` alone: what is not there is undefined
-  return (entry.frame as UpdateFrame).params?.update?.sessionUpdate;
+  return (frame as UpdateFrame).params?.update?.sessionUpdate;
 }

@@ -2,16 +2,17 @@ import { expect, test } from "vitest";
 import type { RunEntry } from "../../src/failures/run-lines.ts";
 import { HeldEntries } from "../../src/host/held-entries.ts";
 
-const piece = (text: string): RunEntry => ({
-  d: "in",
-  frame: { method: "session/update", params: { update: { sessionUpdate: "agent_message_chunk", content: { text } } } },
+const frame = (text: string) => ({
+  method: "session/update",
+  params: { update: { sessionUpdate: "agent_message_chunk", content: { text } } },
 });
+const piece = (text: string): RunEntry => ({ d: "in", frame: frame(text) });
 const other = (id: number): RunEntry => ({ d: "out", frame: { id, method: "session/prompt" } });
 
 test("of a long answer the newest pieces are held, between everything else in its order", () => {
   const held = new HeldEntries();
   held.add(other(1), 40);
-  for (let n = 0; n < 10_000; n += 1) held.add(piece(String(n)), 100);
+  for (let n = 0; n < 10_000; n += 1) held.addPiece(frame(String(n)), 100);
   held.add(other(2), 40);
   const taken = held.take().map(({ entry }) => entry);
   expect(taken.length).toBeLessThan(600);
@@ -24,7 +25,7 @@ test("of a long answer the newest pieces are held, between everything else in it
 
 test("a piece of 64 KiB is not held: nothing is observed from it", () => {
   const held = new HeldEntries();
-  held.add(piece("x".repeat(65_536)), 65_600);
+  held.addPiece(frame("x".repeat(65_536)), 65_600);
   expect(held.take()).toEqual([]);
   expect(held.dropped).toBe(1);
 });
