@@ -28,13 +28,12 @@ const ENDED_BY_GOOD_TURN: ReadonlySet<ObservationCategory> = new Set([
   "supervision",
 ]);
 
-/** A failure that acp judged; undefined for one that an exit stands for. */
+/** A failure that acp judged, unless the exit of its process stands for it. */
 export function judgedFailure(
   { failure, sessionId, turnId }: FailedEvent,
   names: RunNames,
   place: Ending,
-): FailureEvent | undefined {
-  if (failure.source === "exit") return undefined;
+): FailureEvent {
   const session = sessionTag(redact(sessionId ?? names.runId));
   const isRecord = failure.source === "session_failure";
   return {

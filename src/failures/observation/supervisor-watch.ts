@@ -1,4 +1,5 @@
 /** What the supervisor says of its processes, its turns and the failures that it judged, in the order of the log. */
+import type { FailureKind } from "../../errors/failure.ts";
 import type { IncidentState, JournalEvent } from "../records.ts";
 import type { RunEvent } from "../run-lines.ts";
 import type { Ending } from "./attempt.ts";
@@ -8,11 +9,14 @@ import type { TurnEndings } from "./turn-endings.ts";
 import type { WireRequests } from "./wire-requests.ts";
 
 const NONE: readonly JournalEvent[] = [];
+/** A turn that is truncated or refused for one of these says so itself: a note on the run, no incident (section 5.5). */
+const NOTED: ReadonlySet<FailureKind> = new Set(["output_limit", "policy_denied"]);
 /** Records of a replay that are remembered as told. */
 const MAX_REPLAYED = 1000;
 
 type OwnEvent = Exclude<RunEvent, { readonly type: "call" | "disposition" }>;
 type FailedEvent = Extract<RunEvent, { readonly type: "failure" }>;
+type ExitedEvent = Extract<RunEvent, { readonly type: "exited" }>;
 type TurnEnded = Extract<RunEvent, { readonly type: "turn"; readonly state: "ended" }>;
 
 export class SupervisorWatch {
@@ -21,6 +25,10 @@ export class SupervisorWatch {
   readonly #endings: TurnEndings;
   /** The number of the process that runs. */
   #process = 0;
+  /** Processes that something failed with: their exit stands for it. */
+  readonly #failedWith = new Set<number>();
+  /** The newest exit that nothing was lost by so far. */
+  #quietExit: ExitedEvent | undefined;
   /** The turn that a record of the harness failed, and the one that anything failed. */
   #recordedTurn: string | undefined;
   #failedTurn: string | undefined;
@@ -36,13 +44,13 @@ export class SupervisorWatch {
     switch (event.type) {
       case "started":
         this.#process = event.n;
+        this.#quietExit = undefined;
+        // Every process of Ostler counts those of the agent from 1.
+        this.#failedWith.delete(event.n);
         this.#facts.sessions.cwd = event.cwd;
         return this.#reset(false, place);
-      case "exited": {
-        const isNewest = event.n === this.#process;
-        const left = isNewest ? this.#reset(!event.expected, place) : NONE;
-        return event.expected ? left : [...left, unexpectedExit(event, this.#facts, place)];
-      }
+      case "exited":
+        return this.#exited(event, place);
       case "failure":
         return this.#failed(event, place);
       case "lost":
@@ -50,6 +58,28 @@ export class SupervisorWatch {
       case "turn":
         return event.state === "started" ? this.#turnBegan(event, place) : this.#turnEnded(event, place, state);
     }
+  }
+
+  #exited(event: ExitedEvent, place: Ending): readonly JournalEvent[] {
+    const isNewest = event.n === this.#process;
+    const isFailure = !event.expected && this.#isLoss(event, isNewest);
+    const left = isNewest ? this.#reset(!event.expected, place) : NONE;
+    if (isNewest && !event.expected && !isFailure) this.#quietExit = event;
+    return isFailure ? [...left, unexpectedExit(event, this.#facts, place)] : left;
+  }
+
+  /** An agent that leaves with code 0 while nothing is pending takes nothing with it (failure observations, section 5.5). */
+  #isLoss({ n, code, signal }: ExitedEvent, isNewest: boolean): boolean {
+    if (code !== 0 || signal !== null || this.#failedWith.has(n)) return true;
+    return isNewest && (this.#requests.isPending || this.#endings.hasOpen);
+  }
+
+  /** Something failed because the process is gone: what stands for it is the exit, even one that had seemed harmless. */
+  #failedByExit(place: Ending): readonly JournalEvent[] {
+    const exit = this.#quietExit;
+    this.#quietExit = undefined;
+    this.#failedWith.add(this.#process);
+    return exit === undefined ? NONE : [unexpectedExit(exit, this.#facts, place)];
   }
 
   #reset(wasLost: boolean, place: Ending): readonly JournalEvent[] {
@@ -67,7 +97,7 @@ export class SupervisorWatch {
     const { failure, sessionId, turnId } = event;
     const session = sessionId === null ? undefined : this.#facts.sessions.get(sessionId);
     const isRecord = failure.source === "session_failure";
-    if (failure.severity !== "error") return NONE;
+    if (failure.severity !== "error" || (turnId !== null && NOTED.has(failure.kind))) return NONE;
     if (isRecord && this.#isReplayed(recordEventId(failure, sessionId ?? this.#facts.runId), session?.isLoading))
       return NONE;
     const isKnown = turnId !== null && turnId === this.#recordedTurn && !isRecord;
@@ -75,8 +105,8 @@ export class SupervisorWatch {
     if (turnId !== null && isRecord) this.#recordedTurn = turnId;
     const left =
       failure.kind === "agent_died" && session !== undefined ? this.#endings.turnOver(session, "lost", place) : NONE;
-    const told = isKnown ? undefined : judgedFailure(event, this.#facts, place);
-    return told === undefined ? left : [...left, told];
+    if (failure.source === "exit") return [...left, ...this.#failedByExit(place)];
+    return isKnown ? left : [...left, judgedFailure(event, this.#facts, place)];
   }
 
   /** What a replay tells was told when it happened. */

@@ -83,6 +83,16 @@ export class TurnEndings {
     this.#attempts.settle(session);
   }
 
+  /** Whether a call goes on that is lost with its process. */
+  get hasOpen(): boolean {
+    for (const { open } of this.#facts.sessions.all) {
+      for (const { isCompaction, isReplayed, kind } of open) {
+        if (!isCompaction && !isReplayed && kind !== THINKING) return true;
+      }
+    }
+    return false;
+  }
+
   /** The process is gone. `wasLost`: nobody had asked for that, and its exit stands for everything that it left open. */
   processOver(wasLost: boolean, place: Ending): readonly JournalEvent[] {
     const events = wasLost ? NONE : this.over();

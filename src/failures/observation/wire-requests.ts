@@ -20,6 +20,9 @@ const CANCELLED_CODE = -32800;
 const BACKEND_DIED_CODE = 1001;
 const MAX_OPEN = 1000;
 
+/** Requests whose answer may name a session that is open from then on. */
+const OPENS: ReadonlySet<string> = new Set(["session/new", "session/resume", "session/fork"]);
+
 interface Asked {
   readonly sessionId: string;
   readonly toolCallId: string;
@@ -43,6 +46,11 @@ export class WireRequests {
     this.#endings = endings;
   }
 
+  /** Whether the agent owes an answer to any request. */
+  get isPending(): boolean {
+    return this.#sent.size > 0;
+  }
+
   /** A new process: nothing of the old one is answered any more. */
   reset(): void {
     this.#sent.clear();
@@ -57,6 +65,7 @@ export class WireRequests {
     switch (method) {
       case "initialize":
         this.#facts.air = declaresAir(params["clientCapabilities"]);
+        remember(this.#sent, id, { method, session: undefined, cwd: undefined });
         return NONE;
       case "session/new":
       case "session/load":
@@ -87,6 +96,7 @@ export class WireRequests {
         return NONE;
       }
       default:
+        remember(this.#sent, id, { method, session: undefined, cwd: undefined });
         return NONE;
     }
   }
@@ -102,7 +112,7 @@ export class WireRequests {
       if (method === "session/load" && session !== undefined) {
         session.isLoading = false;
         this.#endings.loaded(session, place);
-      } else if (isObject(result) && typeof result["sessionId"] === "string") {
+      } else if (OPENS.has(method) && isObject(result) && typeof result["sessionId"] === "string") {
         open(this.#facts.sessions.get(result["sessionId"]), cwd, false);
       }
       return NONE;

@@ -136,55 +136,27 @@ describe("a failure that acp judged becomes", () => {
     expect(fails(run, { revision: 2 }, null)).toHaveLength(1);
   });
 
+  test.each([
+    { from: "recording claude-agent-acp 0.101.0 max-tokens", more: { kind: "output_limit" } },
+    { from: "the same told to a plain client", more: { kind: "output_limit", source: "rpc_error" } },
+    { from: "an answer that is too long for Ostler", more: { kind: "output_limit", source: "framing" } },
+    { from: "a filter's no outside the result", more: { kind: "policy_denied" } },
+  ] as const)("what makes a turn truncated or refused is a note on the run (section 5.5): $from", ({ more }) => {
+    const run = new WatchedRun();
+    expect(fails(run, more)).toEqual([]);
+  });
+
+  test("a filter's no to a session that is opened is a failure", () => {
+    expect(fails(new WatchedRun(), { kind: "policy_denied", source: "rpc_error" }, null)).toMatchObject([
+      { category: "supervision" },
+    ]);
+  });
+
   test("a title is scrubbed and cut", () => {
     const run = new WatchedRun();
     fails(run, { title: `key sk-ant-REDACTED ${"x".repeat(500)}` });
     expect(run.failures[0]?.summary).toHaveLength(400);
     expect(JSON.stringify(run.events)).not.toContain("abcdefgh12345");
-  });
-});
-
-describe("exits", () => {
-  test.each([
-    { code: 137, signal: null, event: { exitCode: 137, summary: "The agent ended with exit code 137" } },
-    { code: null, signal: "SIGKILL", event: { signal: "SIGKILL", summary: "The agent ended by SIGKILL" } },
-    { code: 0, signal: null, event: { exitCode: 0, summary: "The agent ended with exit code 0" } },
-  ])("$code $signal that nobody asked for", ({ code, signal, event }) => {
-    const run = new WatchedRun();
-    expect(run.event({ type: "exited", n: 1, code, signal, expected: false })).toMatchObject([
-      { id: `exit:${RUN_ID}:6`, operation: keyOf("exit", RUN_ID), category: "exit", ...event },
-    ]);
-  });
-
-  test("of an earlier process, told late, leaves the calls of the newer one alone", () => {
-    const run = new WatchedRun();
-    run.event({ type: "started", n: 2, pid: 43, cwd: "/workspace" });
-    run.prompt();
-    run.start("a", "npm test");
-    run.event({ type: "exited", n: 1, code: 1, signal: null, expected: false });
-    run.end("a", 2);
-    expect(run.failures.map(({ category }) => category)).toEqual(["exit", "tool"]);
-  });
-
-  test("an answer of a new process is none to a prompt of the old one", () => {
-    const run = new WatchedRun();
-    const old = run.prompt();
-    run.event({ type: "exited", n: 1, code: 1, signal: null, expected: true });
-    run.event({ type: "started", n: 2, pid: 43, cwd: "/workspace" });
-    run.prompt();
-    run.start("a", "npm test");
-    run.answer(old, {});
-    expect(run.observer.dueAt).toBeUndefined();
-  });
-
-  test("ids of requests begin anew with a new process", () => {
-    const run = new WatchedRun();
-    run.out({ id: 7, method: "session/load", params: { sessionId: SESSION, cwd: "/workspace" } });
-    run.event({ type: "exited", n: 1, code: 1, signal: null, expected: true });
-    run.event({ type: "started", n: 2, pid: 43, cwd: "/workspace" });
-    run.start("a", "npm test");
-    run.end("a", 1);
-    expect(run.labels).toEqual(["Unclassified failure observation"]);
   });
 });
 
