@@ -1,5 +1,5 @@
 /** A goal that a permission holds: what holds it, what does not release it, and the one turn of `ostler goal resume`. */
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -57,6 +57,9 @@ const later = (
   initializeResult,
 });
 
+/** What the goal is asked for in turn: it is paused when the session is opened, resumed, and paused again. */
+const resumed = (...turn: readonly Action[]): Later => ({ goals: [PAUSED, works(...turn), PAUSED] });
+
 interface Place {
   readonly folder: string;
   readonly runId: string;
@@ -68,10 +71,9 @@ async function stuck(processes: readonly Scenario[], initializeResult = CODEX): 
   const { folder } = await run(["goal", "set", "-s", "ship", "Ship it"], {
     scenario: { runs: [{ on: { "_session/goal": [STUCK] }, initializeResult }, ...processes] },
   });
-  const { runs } = JSON.parse((await run(["runs", "--json"], { folder })).stdout);
-  const runId: string = runs[0].id;
-  const { incidents } = JSON.parse((await run(["runs", "show", runId, "--history", "--json"], { folder })).stdout);
-  return { folder, runId, incidentId: incidents[0].id };
+  // A list is no inspection.
+  const { incidents } = JSON.parse((await run(["incidents", "--json"], { folder })).stdout);
+  return { folder, runId: incidents[0].runId, incidentId: incidents[0].id };
 }
 
 /** As {@link stuck}, and a person has read of it. */
@@ -93,20 +95,8 @@ const HELD =
   /^Goal held\(permission\): Ship it\npermission command-execution is missing for operation [0-9a-f]{32} \(run ag_\w+, incident tool:\w+:t1\)\. ostler goal resume -s ship gives .* ostler goal clear -s ship drops the goal\n$/;
 
 describe("a person reads of what is missing", () => {
-  test.each([
-    { from: "runs result", argv: ({ runId }: Place) => ["runs", "result", runId] },
-    { from: "runs output", argv: ({ runId }: Place) => ["runs", "output", runId] },
-    { from: "runs show", argv: ({ runId }: Place) => ["runs", "show", runId] },
-    { from: "incidents show", argv: ({ incidentId }: Place) => ["incidents", "show", incidentId] },
-  ])("$from: the goal of a session that nobody runs is held when it is opened", async ({ argv }) => {
-    const place = await stuck([later({})]);
-    const { folder, runId, incidentId } = place;
-    const [command = "", ...words] = argv(place);
-    const read = await run([command, ...words], { folder });
-    expect(read.exitCode).toBe(0);
-    expect(read.stderr).toMatch(
-      /^ostler: If the session has an active goal, it is held\(permission\) when it is opened next: /,
-    );
+  test("the goal of a session that nobody runs is held when it is opened", async () => {
+    const { folder, runId, incidentId } = await inspected(later({}));
     const hold = {
       incidentId,
       resource: "command-execution",
@@ -120,6 +110,27 @@ describe("a person reads of what is missing", () => {
     expect(readHold(folder)).toEqual({ version: 1, ...hold, since: expect.any(Number), status: "held" });
     expect(statSync(holdsIn(folder)[0] ?? "").mode & 0o777).toBe(0o600);
     expect(JSON.stringify(readHold(folder))).not.toContain("npm publish");
+  });
+
+  test("with runs result, output and show, and with incidents show; lists are no inspection", async () => {
+    const { folder, runId, incidentId } = await stuck([]);
+    for (const argv of [["runs"], ["incidents"]]) expect((await run(argv, { folder })).stderr).toBe("");
+    expect(holdsIn(folder)).toEqual([]);
+    const inspections = [
+      ["runs", "result", runId],
+      ["runs", "output", runId],
+      ["runs", "show", runId],
+      ["incidents", "show", incidentId],
+    ];
+    for (const argv of inspections) {
+      const read = await run(argv, { folder });
+      expect(read.exitCode).toBe(0);
+      expect(read.stderr).toMatch(
+        /^ostler: If the session has an active goal, it is held\(permission\) when it is opened next: /,
+      );
+      expect(readHold(folder)).toMatchObject({ incidentId, status: "due" });
+      rmSync(holdsIn(folder)[0] ?? "");
+    }
   });
 
   test("--json: the report, and the hold that came of it; a compact row shows no command", async () => {
@@ -232,9 +243,6 @@ describe("what does not release it", () => {
 });
 
 describe("what a person does", () => {
-  /** What the goal is asked for in turn: it is paused when the session is opened, resumed, and paused again. */
-  const resumed = (...turn: readonly Action[]): Later => ({ goals: [PAUSED, works(...turn), PAUSED] });
-
   test("resume: one turn, and the hold is back; the next process does not repeat it", async () => {
     const { folder } = await inspected(later(resumed(said("Tried."), goal(at("active")))), later({}));
     const ran = await run(["goal", "resume", "-s", "ship", "--wait"], { folder });
@@ -259,6 +267,7 @@ describe("what a person does", () => {
     const ran = await run(["goal", "resume", "-s", "ship", "--wait"], { folder });
     expect(ran.stderr).toContain("The goal is held(permission): ");
     expect(goalRequests(ran)).toEqual(["set", "pause", "resume", "pause"]);
+    expect(logOf(ran.log).filter(({ frame }) => frame?.method === "session/cancel")).toHaveLength(1);
   });
 
   test("resume: a success of the operation ends the hold, and the agent goes on", async () => {
