@@ -93,7 +93,7 @@ export class RunRecorder {
    * with what will still be true after a crash. The caller knows that the run is trusted.
    */
   async dispose({ callId, sessionId, request }: DispositionCall): Promise<DispositionAnswer> {
-    const { runId, log } = this.#options;
+    const { runId } = this.#options;
     if (this.#observer === undefined) return { accepted: false, message: "Nothing is observed yet; try again" };
     const { attempts } = this.#observer;
     const at = Date.now();
@@ -102,7 +102,6 @@ export class RunRecorder {
     const { accepted } = decision;
     this.record({ d: "ev", ev: { type: "disposition", callId, sessionId, request, accepted } }, at, 0);
     if (!decision.accepted) return { accepted, message: decision.message };
-    log.flush();
     const stored = await this.#append([decision.event], true);
     const where = stored === "stored" ? "" : ", in memory only: the disk cannot be written at the moment";
     return { accepted, message: `Recorded as ${decision.event.disposition}${where}` };
@@ -167,8 +166,11 @@ export class RunRecorder {
     this.#options.onChange?.(journal);
   }
 
+  /** The lines that records name are in the file first: after a kill the log must not end before its journal. */
   #append(events: readonly JournalEvent[], durable: boolean): Promise<"stored" | "pending"> {
-    return this.keep().append(events, { durable });
+    const journal = this.keep();
+    this.#options.log.flush();
+    return journal.append(events, { durable });
   }
 
   /** Where its line begins is known once the log is in its file. */

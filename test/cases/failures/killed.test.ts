@@ -10,15 +10,16 @@ import type { Notification } from "../../../src/failures/notification.ts";
 import type { RunMeta } from "../../../src/failures/runs/meta.ts";
 import type { RunRegistry } from "../../../src/failures/runs/registry.ts";
 import { readToTheEnd, settleOpenRuns } from "../../../src/host/settle-runs.ts";
-import type { Action } from "../../fixtures/agents/scenario.ts";
-import { logOf } from "../../fixtures/agents/scenario.ts";
+import type { Scenario } from "../../fixtures/agents/scenario.ts";
+import { logOf, reply, waitFor } from "../../fixtures/agents/scenario.ts";
 import { bundleCli, shell } from "../../surfaces/cli/real-cli.ts";
 import { registryIn } from "../../surfaces/cli/stored-runs.ts";
-import { DONE, disposes, fails } from "./frames.ts";
+import { DONE, disposes, fails, passes, starts } from "./frames.ts";
 import { copyWithoutJournal } from "./played-case.ts";
 
 const JOURNAL = "failures.jsonl";
 const A = `tool:${sessionTag("s1")}:a`;
+const UNTIL_CANCELLED = waitFor("session/cancel");
 const WAIT = { timeout: 30_000, interval: 5 };
 
 let ostler: string;
@@ -26,14 +27,25 @@ beforeAll(async () => {
   ostler = await bundleCli("failure-cases");
 });
 
-/** An Ostler whose confined agent plays this. */
-function asking(actions: (folder: string) => readonly Action[], folderOf = "go") {
-  const scenario = {
-    initializeResult: { agentCapabilities: { mcpCapabilities: { http: true } } },
-    on: { "session/prompt": [actions(folderOf)] },
-  };
-  const asked = shell(ostler, "ostler ask --confined --approve all -s case hello", scenario);
+/** An Ostler whose agent plays this for each prompt of the line. */
+function asking(line: string, prompts: Scenario["prompts"]) {
+  const initializeResult = { agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } } };
+  const scenario = { initializeResult, on: { "session/load": [[reply({})]] }, ...(prompts && { prompts }) };
+  const asked = shell(ostler, line, scenario);
   return { ...asked, registry: registryIn(asked.folder) };
+}
+
+/** As soon as the journal of the one run holds what `isThere` waits for, its Ostler is killed. */
+async function killWhen(registry: RunRegistry, isThere: (records: readonly string[]) => boolean): Promise<string> {
+  const meta = await vi.waitFor(() => {
+    const now = metaOf(registry);
+    expect(isThere(recordsIn(registry.runFolder(now.id)))).toBe(true);
+    return now;
+  }, WAIT);
+  const { supervisor, process: agent } = meta;
+  signalProcess(supervisor, "SIGKILL");
+  await vi.waitFor(() => expect(isAlive(supervisor) || (agent !== undefined && isAlive(agent))).toBe(false), WAIT);
+  return registry.runFolder(meta.id);
 }
 
 function metaOf(registry: RunRegistry): RunMeta {
@@ -47,8 +59,9 @@ function recordsIn(folder: string): readonly string[] {
   return readFileSync(join(folder, JOURNAL), "utf8").split("\n").filter(Boolean);
 }
 
-const dispositionsIn = (folder: string): readonly string[] =>
-  recordsIn(folder).filter((line) => line.includes('"kind":"disposition"'));
+function isDisposition(line: string): boolean {
+  return line.includes('"kind":"disposition"');
+}
 
 /** As a person would count them. */
 function incidentsIn(folder: string): readonly string[] {
@@ -69,25 +82,15 @@ async function settle(registry: RunRegistry): Promise<readonly string[]> {
 }
 
 test("failure observations, cases 41 and 42: killed when a disposition was journaled, and before it was", async () => {
-  const { registry, folder } = asking(() => [
-    ...fails("a"),
-    disposes("open", ["a"]),
-    { wait: { method: "session/cancel" } },
-  ]);
-  const runFolder = await vi.waitFor(() => {
-    const there = registry.runFolder(metaOf(registry).id);
-    expect(dispositionsIn(there)).toHaveLength(1);
-    return there;
-  }, WAIT);
-  const meta = metaOf(registry);
-  signalProcess(meta.supervisor, "SIGKILL");
-  await vi.waitFor(() => expect(isAlive(meta.supervisor)).toBe(false), WAIT);
-  await vi.waitFor(() => expect(meta.process !== undefined && isAlive(meta.process)).toBe(false), WAIT);
+  const { registry, folder } = asking("ostler ask --confined --approve all -s case one", {
+    one: [[...fails("a"), disposes("open", ["a"]), UNTIL_CANCELLED]],
+  });
+  const runFolder = await killWhen(registry, (records) => records.some(isDisposition));
   expect(logOf(join(folder, "agent.log")).filter(({ called }) => called?.isError === true)).toEqual([]);
 
   // What there would be had it been killed a moment earlier: the log has the accepted call, the journal does not.
-  const earlier = copyWithoutJournal(folder, meta.id);
-  const before = recordsIn(runFolder).filter((line) => !line.includes('"kind":"disposition"'));
+  const earlier = copyWithoutJournal(folder, metaOf(registry).id);
+  const before = recordsIn(runFolder).filter((line) => !isDisposition(line));
   writeFileSync(join(earlier.folder, JOURNAL), before.map((line) => `\n${line}\n`).join(""));
   copyFileSync(join(runFolder, `${JOURNAL}.observed`), join(earlier.folder, `${JOURNAL}.observed`));
   expect(incidentsIn(earlier.folder)).toEqual([`Unclassified failure observation: ${A}, occurrences 1`]);
@@ -97,7 +100,7 @@ test("failure observations, cases 41 and 42: killed when a disposition was journ
     [earlier.registry, earlier.folder],
   ] as const) {
     expect(await settle(where)).toEqual([`lost: ${A}`]);
-    expect(dispositionsIn(there)).toHaveLength(1);
+    expect(recordsIn(there).filter(isDisposition)).toHaveLength(1);
     expect(incidentsIn(there)).toEqual([`Action required: ${A}, occurrences 1`]);
     const size = recordsIn(there).length;
     expect(await settle(where)).toEqual([]);
@@ -106,14 +109,47 @@ test("failure observations, cases 41 and 42: killed when a disposition was journ
   }
 });
 
+test.each([
+  {
+    from: "the second failure of a call whose id had succeeded",
+    line: "ostler ask -s case one >/dev/null; ostler ask -s case two",
+    one: [...passes("a"), ...DONE],
+    two: [...fails("a"), ...fails("b"), UNTIL_CANCELLED],
+    records: 2,
+    incidents: [`Unclassified failure observation: ${A}, occurrences 2`],
+  },
+  {
+    from: "a recovery, and a call that was open",
+    line: "ostler ask -s case one >/dev/null; ostler ask -s case two",
+    one: [...fails("a"), ...DONE],
+    two: [starts("open", "make"), ...passes("a"), UNTIL_CANCELLED],
+    records: 3,
+    incidents: [`Recovered: ${A}, occurrences 1`],
+  },
+  {
+    from: "the third failure",
+    line: "ostler ask -s case two",
+    one: [],
+    two: [...fails("a"), ...fails("b"), ...fails("c"), UNTIL_CANCELLED],
+    records: 3,
+    incidents: [`Action required: ${A}, occurrences 3`],
+  },
+])("killed after $from: whoever reads the log again counts nothing twice", async ({ line, one, two, ...expected }) => {
+  const { registry } = asking(line, { one: [one], two: [two] });
+  const runFolder = await killWhen(registry, (records) => records.length >= expected.records);
+  const anew = copyWithoutJournal(join(runFolder, "../../../.."), metaOf(registry).id);
+  expect(incidentsIn(runFolder)).toEqual(expected.incidents);
+  await settle(registry);
+  expect(metaOf(registry).status).toBe("lost");
+  expect(incidentsIn(runFolder)).toEqual(expected.incidents);
+  await settle(anew.registry);
+  expect(incidentsIn(anew.folder)).toEqual(expected.incidents);
+});
+
 test("failure observations, case 74: two supervisors observe one run", async () => {
-  const { registry, folder, done } = asking(() => [
-    ...fails("a"),
-    { untilFile: "go" },
-    ...fails("b"),
-    ...fails("c"),
-    ...DONE,
-  ]);
+  const { registry, folder, done } = asking("ostler ask --confined --approve all -s case one", {
+    one: [[...fails("a"), { untilFile: "go" }, ...fails("b"), ...fails("c"), ...DONE]],
+  });
   const runFolder = await vi.waitFor(() => {
     const there = registry.runFolder(metaOf(registry).id);
     expect(recordsIn(there)).toHaveLength(1);

@@ -29,8 +29,14 @@ export interface FailureCase {
   readonly profile?: Profile;
   /** Fields of the configuration file. */
   readonly config?: object;
+  /** Which permissions are given; default `reads`, with `trusted` `all`. */
+  readonly approve?: "all" | "reads" | "none";
   /** Further arguments of `ask`. */
   readonly argv?: readonly string[];
+  /** It does not go on: one `ostler ask` without a session. */
+  readonly oneShot?: true;
+  /** What the n-th process does for other requests. */
+  readonly processes?: readonly NonNullable<Scenario["on"]>[];
   /** What the agent does for the second and later processes' `session/load`. */
   readonly loads?: readonly Action[];
   /** Once the agent has said this, the person presses Ctrl-C. */
@@ -62,7 +68,7 @@ export class PlayedCase {
 
   constructor(row: FailureCase) {
     this.#row = row;
-    const { trusted, profile = "generic", config, argv = [] } = row;
+    const { trusted, profile = "generic", approve = trusted === true ? "all" : "reads", config, argv = [] } = row;
     const agent = agentOption(scenarioOf(row), this.folder);
     if (config !== undefined) writeFileSync(join(this.folder, "config.json"), JSON.stringify(config));
     this.#agent = [
@@ -71,7 +77,7 @@ export class PlayedCase {
       "--profile",
       profile,
       "--approve",
-      trusted === true ? "all" : "reads",
+      approve,
       ...(trusted === true ? ["--confined"] : []),
       ...(config === undefined ? [] : ["--config", "config.json"]),
       ...argv,
@@ -84,9 +90,10 @@ export class PlayedCase {
   }
 
   async ask(prompt: string): Promise<void> {
-    const { interruptAt } = this.#row;
+    const { interruptAt, oneShot } = this.#row;
     let isInterrupted = false;
-    const { stderr } = await run(["ask", "-s", SESSION_NAME, ...this.#agent, prompt], {
+    const session = oneShot === true ? [] : ["-s", SESSION_NAME];
+    const { stderr } = await run(["ask", ...session, ...this.#agent, prompt], {
       folder: this.folder,
       onStdout: (text, signal) => {
         if (interruptAt === undefined || isInterrupted || !text.includes(interruptAt)) return;
@@ -159,13 +166,13 @@ export function shown({ label, category, occurrences, strikes, exitCode }: Liste
   return `${label}: ${category}, occurrences ${occurrences}, strikes ${strikes}${exit}`;
 }
 
-function scenarioOf({ prompts, loads = [] }: FailureCase): Scenario {
-  return {
+function scenarioOf({ prompts, processes = [{}], loads = [] }: FailureCase): Scenario {
+  const always = {
     initializeResult: { agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } } },
-    on: { "session/load": [[...loads, reply({})]] },
     prompts: {
       ...Object.fromEntries(prompts.map((actions, index) => [String(index + 1), [actions]])),
       "go on": [[chunk("Here I am"), end()]],
     },
   };
+  return { runs: processes.map((on) => ({ ...always, on: { "session/load": [[...loads, reply({})]], ...on } })) };
 }

@@ -1,7 +1,13 @@
-import { expect, test } from "vitest";
-import { COUNTED_ANEW_ROWS } from "./restart-rows.ts";
+import { describe, expect, test } from "vitest";
+import { COUNTED_ANEW_ROWS, LATER_PROCESS_ROWS, ONE_SHOT_ROWS } from "./restart-rows.ts";
 import { expectedOf, seeCase } from "./see-case.ts";
 
-test.concurrent.each(COUNTED_ANEW_ROWS)("$name", async (row) => {
-  expect(await seeCase(row)).toEqual(expectedOf(row));
+describe.each([
+  { what: "an agent that counts its calls anew in every process", rows: COUNTED_ANEW_ROWS },
+  { what: "later processes", rows: LATER_PROCESS_ROWS },
+  { what: "one ask without a session", rows: ONE_SHOT_ROWS },
+])("$what", ({ rows }) => {
+  test.concurrent.each(rows)("$name", async (row) => {
+    expect(await seeCase(row)).toEqual(expectedOf(row));
+  });
 });

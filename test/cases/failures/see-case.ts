@@ -47,7 +47,7 @@ export async function seeCase(row: FailureCase): Promise<SeenCase> {
   const told = stderrs.map((text) => [...text.matchAll(TOLD)].length);
   await row.more?.(played);
   const anew = (await played.readAnew()).filter(isSeen);
-  await played.ask("go on");
+  if (row.oneShot !== true) await played.ask("go on");
   const after = await played.incidents("--history");
   const meant = row.recoversByGoodTurn === true ? live.map((one) => ({ ...one, status: "resolved" as const })) : live;
   return {
