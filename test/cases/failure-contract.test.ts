@@ -18,7 +18,7 @@ const PROMISES: Readonly<Record<string, number>> = {
   Trust: 12,
   "Declared intent": 12,
   Dispositions: 9,
-  "Permission blockers": 7,
+  "Permission blockers": 12,
   "Evidence health": 7,
 };
 

@@ -125,8 +125,8 @@ describe("a person reads of what is missing", () => {
     for (const argv of inspections) {
       const read = await run(argv, { folder });
       expect(read.exitCode).toBe(0);
-      expect(read.stderr).toMatch(
-        /^ostler: If the session has an active goal, it is held\(permission\) when it is opened next: /,
+      expect(read.stderr).toBe(
+        "ostler: If the session has an active goal, it is held(permission) when it is opened next; ostler goal show -s ship says more\n",
       );
       expect(readHold(folder)).toMatchObject({ incidentId, status: "due" });
       rmSync(holdsIn(folder)[0] ?? "");
@@ -162,6 +162,16 @@ describe("a person reads of what is missing", () => {
     const { runs } = JSON.parse((await run(["runs", "--json"], { folder })).stdout);
     const read = await run(["runs", "result", runs[0].id], { folder });
     expect(read).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(holdsIn(folder)).toEqual([]);
+  });
+
+  test("an agent without goals has none that could be held", async () => {
+    const { folder } = await inspected({
+      initializeResult: { agentCapabilities: { loadSession: true } },
+      on: { "session/load": [[reply({})]] },
+    });
+    expect(holdsIn(folder)).toHaveLength(1);
+    expect((await run(["ask", "-s", "ship", "hello"], { folder })).stderr).not.toContain("held(permission)");
     expect(holdsIn(folder)).toEqual([]);
   });
 
@@ -224,6 +234,15 @@ describe("what does not release it", () => {
     const asked = await run(["ask", "-s", "ship", "/goal resume"], { folder });
     expect(asked).toMatchObject({ exitCode: 0, stdout: "Resumed.\n" });
     expect(goalRequests(asked)).toEqual(["set", "pause"]);
+  });
+
+  test("changed settings", async () => {
+    const { folder } = await inspected(later({ prompts: [[said("Ready."), end()]] }), later({}));
+    const asked = await run(["ask", "-s", "ship", "--approve", "all", "are you ready?"], { folder });
+    expect(asked).toMatchObject({ exitCode: 0, stdout: "Ready.\n" });
+    const shown = await run(["goal", "show", "-s", "ship"], { folder });
+    expect(shown.stdout).toMatch(HELD);
+    expect(goalRequests(shown)).toEqual(["set", "pause", "pause"]);
   });
 
   test("other words: nothing is sent", async () => {
