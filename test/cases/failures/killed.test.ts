@@ -146,6 +146,29 @@ test.each([
   expect(incidentsIn(anew.folder)).toEqual(expected.incidents);
 });
 
+test.each([
+  { from: "a run of which nothing is believed", options: "" },
+  { from: "a confined one", options: "--confined" },
+])("killed, and the session goes on: $from", async ({ options }) => {
+  const ask = `ostler ask ${options} -s case`;
+  const { registry, folder, done } = asking(`${ask} one; ${ask} two; ${ask} three`, {
+    one: [[...passes("a"), ...fails("z", "make"), ...DONE]],
+    two: [[...fails("a"), starts("open", "make"), ...fails("b"), UNTIL_CANCELLED]],
+    three: [[...passes("a"), ...fails("open", "make"), ...DONE]],
+  });
+  const runFolder = await killWhen(registry, (records) => records.length >= 4);
+  const { code } = await done;
+  expect(code).toBe(0);
+  const incidents = [
+    `Unclassified failure observation: tool:${sessionTag("s1")}:z, occurrences 2`,
+    `Recovered: ${A}, occurrences 2`,
+  ];
+  expect(incidentsIn(runFolder)).toEqual(incidents);
+  const anew = copyWithoutJournal(folder, metaOf(registry).id);
+  await readToTheEnd(anew.registry, metaOf(anew.registry));
+  expect(incidentsIn(anew.folder)).toEqual(incidents);
+});
+
 test("failure observations, case 74: two supervisors observe one run", async () => {
   const { registry, folder, done } = asking("ostler ask --confined --approve all -s case one", {
     one: [[...fails("a"), { untilFile: "go" }, ...fails("b"), ...fails("c"), ...DONE]],
