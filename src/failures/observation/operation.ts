@@ -32,12 +32,13 @@ export function operationOf(attempt: Attempt, sessionCwd: string, rules: Operati
   const cwd = cwdOf(input, sessionCwd);
   if (intent?.operationId !== undefined) return scrubbedKey("operation", tool, intent.operationId, cwd);
   const lacksTexts = rules.air && attempt.isClaude && INPUT_IN_DIFFS.has(tool);
-  if (input === undefined || (lacksTexts && attempt.diffs === undefined)) return anonymousOperation(attempt);
+  if (nameOf(attempt) === undefined || input === undefined || (lacksTexts && attempt.diffs === undefined))
+    return anonymousOperation(attempt);
   const args = isObject(input) ? argumentsOf(input, { ...rules, isShell: isShell(attempt) }) : input;
   return scrubbedKey("tool", tool, lacksTexts ? [args, attempt.diffs] : args, cwd);
 }
 
-/** Of an attempt that cannot be compared with another: nothing recovers it, and it piles up no strikes. */
+/** Of an attempt without a tool or without arguments to compare: nothing recovers it, and it piles up no strikes. */
 export function anonymousOperation({ session, toolCallId, reuse }: Attempt): string {
   return scrubbedKey("anonymous", session.id, toolCallId, ...(reuse === 0 ? [] : [reuse]));
 }
@@ -47,8 +48,12 @@ export function anonymousOperation({ session, toolCallId, reuse }: Attempt): str
  * 2.6.0 tells it with the end alone, and of a refused one never (recordings shell-approval-allow, shell-approval-reject).
  */
 export function toolOf(attempt: Attempt): string {
+  return nameOf(attempt) ?? "tool";
+}
+
+function nameOf(attempt: Attempt): string | undefined {
   const { harnessName, name, kind, input } = attempt;
-  return harnessName ?? (isShell(attempt) ? kind : undefined) ?? name ?? mcpToolOf(input) ?? kind ?? "tool";
+  return harnessName ?? (isShell(attempt) ? kind : undefined) ?? name ?? mcpToolOf(input) ?? kind;
 }
 
 /** Whether it is the harness's own shell, whose arguments may hold an intent and a description. */

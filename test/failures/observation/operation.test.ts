@@ -17,6 +17,13 @@ function operationOf(call: Fields, kind?: RunKind, sessionId = SESSION): string 
   return run.failures[0]?.operation;
 }
 
+/** What kiro V3 tells of a call that it never announced: a title, and no other name. */
+function titled(toolCallId: string, title: string, status: string): Fields {
+  const rawInput = { path: "/workspace/x" };
+  const _meta = { kiro: { toolOrigin: "default" } };
+  return { sessionUpdate: "tool_call_update", toolCallId, title, status, rawInput, rawOutput: "text", _meta };
+}
+
 test("the parts of a key", () => {
   const rawInput = { path: "/workspace/x" };
   expect(operationOf({ kind: "read", rawInput })).toBe(keyOf("tool", "read", rawInput, CWD));
@@ -38,6 +45,21 @@ test("calls without arguments are never one operation", () => {
     run.update({ sessionUpdate: "tool_call", toolCallId, kind: "edit", status: "failed", content: text });
   }
   expect(run.labels).toEqual(Array.from({ length: 3 }, () => "Unclassified failure observation"));
+});
+
+describe("calls of which only a title is told (kiro V3 capture tui-question-answer-consent: List Directory)", () => {
+  test("another tool with the same arguments recovers nothing", () => {
+    const run = new WatchedRun();
+    run.update(titled("a", "List Directory", "failed"));
+    run.update(titled("b", "Read File", "completed"));
+    expect(run.incidents).toMatchObject([{ status: "unresolved", tool: "tool" }]);
+  });
+
+  test("three tools with the same arguments are no operation that is stuck", () => {
+    const run = new WatchedRun();
+    for (const title of ["List Directory", "Read File", "Delete File"]) run.update(titled(title, title, "failed"));
+    expect(run.labels).toEqual(Array.from({ length: 3 }, () => "Unclassified failure observation"));
+  });
 });
 
 test("the newest arguments before the end count", () => {
