@@ -11,9 +11,9 @@ export function howToGoOn(hold: GoalHold, name: string): string {
   return `${missing(hold)}. ostler goal resume ${session(name)} gives the agent one turn to try that again and allows nothing more; ostler goal clear ${session(name)} drops the goal`;
 }
 
-/** Said where the session was opened by nobody, so that its goal is not known. */
-export function dueSentence(hold: GoalHold, name: string): string {
-  return `If the session has an active goal, it is held(permission) when it is opened next: ${howToGoOn(hold, name)}`;
+/** Said where nobody runs the session, so that its goal is not known. */
+export function dueSentence(name: string): string {
+  return `If the session has an active goal, it is held(permission) when it is opened next; ostler goal show ${session(name)} says more`;
 }
 
 /** Said before the one turn. */

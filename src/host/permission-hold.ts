@@ -58,6 +58,7 @@ export class PermissionHold {
     this.#session = session;
     this.#takes = goalActions;
     this.#unsubscribe = session.subscribe((event) => this.#heard(event));
+    if (goalActions.size === 0 && this.#hold?.status === "due") this.#drop();
     this.#goalTold(session.goal);
   }
 

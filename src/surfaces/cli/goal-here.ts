@@ -9,7 +9,7 @@ import type { OwnerGoalRequest } from "../../host/owner-work.ts";
 import { goalSentence } from "../shared/goal-sentence.ts";
 import { openRun } from "./ask-turn.ts";
 import type { Run } from "./ask-turn.ts";
-import { failedWith, goalOutcome, joinedOutcome, shownGoal, stuckOutcome } from "./goal-outcome.ts";
+import { failedWith, goalOutcome, joinedOutcome, shownGoal, stuckOutcome, uncancelled } from "./goal-outcome.ts";
 import type { Presenter } from "./presenter.ts";
 
 /** Some agents tell of the goal right after they opened the session (recording codex-acp 2.6.0 resume-after-failure). */
@@ -52,7 +52,9 @@ export async function goalHere(
     // Told in every case: whoever stopped this must know that the agent still has its goal.
     if (session.goal?.status === "active") presenter.notice(stillActive(session, name));
   }
-  const works = shown.outcomes;
+  // Nobody here cancelled what the hold stopped: it is how the one turn ended.
+  const isStoppedByHold = hold?.current !== undefined && !signal.aborted;
+  const works = isStoppedByHold ? shown.outcomes.map(uncancelled) : shown.outcomes;
   for (const earlier of works.slice(0, -1))
     if (earlier.kind === "failed") presenter.notice(sentenceFor(earlier.failure));
   const said = works.length === 0 ? { text: goalSentence(session.goal) } : {};

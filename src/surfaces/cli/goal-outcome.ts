@@ -47,6 +47,13 @@ export function joinedOutcome(works: readonly TurnOutcome[], base: Partial<Base>
   };
 }
 
+/** Work that Ostler itself stopped ended as it was to end. */
+export function uncancelled(outcome: TurnOutcome): TurnOutcome {
+  return outcome.kind === "cancelled" && outcome.by === "caller"
+    ? { ...outcome, kind: "completed", partial: false }
+    : outcome;
+}
+
 /** A goal that cannot be worked on any more, although its work did not fail: blocked (exit 1) or at a limit (exit 8). */
 export function stuckOutcome(outcome: TurnOutcome, goal: Goal | null | undefined): TurnOutcome {
   if (outcome.kind !== "completed" || (goal?.status !== "blocked" && goal?.status !== "limited")) return outcome;

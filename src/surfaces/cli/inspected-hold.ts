@@ -25,7 +25,7 @@ export async function withHold(
     if (inspected === undefined) return shown;
     const { hold, name } = inspected;
     const { dueSentence, heldSentence } = await import("../../host/permission-hold-words.ts");
-    const remark = hold.status === "held" ? heldSentence(hold, name) : dueSentence(hold, name);
+    const remark = hold.status === "held" ? heldSentence(hold, name) : dueSentence(name);
     return { ...shown, json: { ...shown.json, goalHold: { session: name, ...hold } }, remark };
   } catch (error) {
     const why = cleanLine(error instanceof Error ? error.message : String(error), MAX_SENTENCE_CHARS);
