@@ -27,12 +27,21 @@ export function passes(id: string, command = "npm test", input: Fields = {}): re
   return [starts(id, command, input), ends(id, 0)];
 }
 
-/** The shell of a session below this one. */
+/** A command in a session below this one that fails. */
+export function failsInChild(id: string, command: string): readonly Action[] {
+  return inChild(id, { command }, { status: "failed", rawOutput: { exit_code: 1 } });
+}
+
+/** One that succeeds. */
 export function passesInChild(id: string, command: string, input: Fields): readonly Action[] {
-  const call = { toolCallId: id, title: command, kind: "execute", rawInput: { command, ...input } };
+  return inChild(id, { command, ...input }, { status: "completed" });
+}
+
+function inChild(id: string, rawInput: Fields, ending: Fields): readonly Action[] {
+  const call = { toolCallId: id, title: "In a child", kind: "execute", status: "in_progress", rawInput };
   return [
-    update({ sessionUpdate: "tool_call", status: "in_progress", ...call }, "child"),
-    update({ sessionUpdate: "tool_call_update", toolCallId: id, status: "completed" }, "child"),
+    update({ sessionUpdate: "tool_call", ...call }, "child"),
+    update({ sessionUpdate: "tool_call_update", toolCallId: id, ...ending }, "child"),
   ];
 }
 

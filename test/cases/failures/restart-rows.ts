@@ -8,11 +8,12 @@ import {
   air,
   reply,
   toolUpdate,
+  update,
   waitFor,
   waitForAnswer,
 } from "../../fixtures/agents/scenario.ts";
 import { TOKENS } from "../../errors/secrets.ts";
-import { DONE, disposes, ends, fails, passes, runs, starts } from "./frames.ts";
+import { DONE, disposes, ends, fails, failsInChild, passes, runs, starts } from "./frames.ts";
 import type { FailureCase } from "./played-case.ts";
 
 const ONCE = "Unclassified failure observation: tool, occurrences 1, strikes 1, exit 1";
@@ -235,6 +236,61 @@ export const LATER_PROCESS_ROWS: readonly FailureCase[] = [
     interruptAt: "Working",
     prompts: [[chunk("Working"), runs("sleep 60"), end("cancelled")]],
     incidents: [],
+  },
+];
+
+const BARE = [starts("a", "npm test"), toolUpdate("a", { status: "failed" })];
+
+/** Calls that are told in other ways than the usual one. */
+export const SHAPE_ROWS: readonly FailureCase[] = [
+  {
+    name: "a child session fails, its parent succeeds",
+    prompts: [[...failsInChild("c", "npm test"), ...passes("a"), ...DONE]],
+    incidents: [RECOVERED],
+  },
+  {
+    name: "two calls that end without a word, each in a turn that goes well",
+    prompts: [
+      [...BARE, ...DONE],
+      [...BARE, ...DONE],
+    ],
+    incidents: ["Unclassified failure observation: tool, occurrences 2, strikes 2"],
+  },
+  {
+    name: "a call that ends without a word before its agent dies",
+    prompts: [[...BARE, { exit: 1 }]],
+    incidents: ["Action required: exit, occurrences 1, strikes 1, exit 1"],
+    recoversByGoodTurn: true,
+  },
+  {
+    name: "a call that nobody announced",
+    prompts: [
+      [
+        toolUpdate("a", {
+          status: "failed",
+          kind: "execute",
+          rawInput: { command: "npm test" },
+          rawOutput: { exit_code: 1 },
+        }),
+        ...DONE,
+      ],
+      [...passes("b"), ...DONE],
+    ],
+    incidents: [RECOVERED],
+  },
+  {
+    name: "calls without an id, and with a status that is no word",
+    prompts: [
+      [
+        update({ sessionUpdate: "tool_call" }),
+        update({ sessionUpdate: "tool_call_update", toolCallId: 5, status: "failed" }),
+        update({ sessionUpdate: "tool_call", toolCallId: "q", status: 7 }),
+        ...fails("a"),
+        ...DONE,
+      ],
+    ],
+    incidents: ["Observation incomplete: observation-incomplete, occurrences 3, strikes 3", ONCE],
+    told: [1],
   },
 ];
 
