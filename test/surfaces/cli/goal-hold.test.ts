@@ -348,10 +348,13 @@ describe("what a person does", () => {
     expect(goalRequests(shown)).toEqual(["set", "pause", "resume", "pause"]);
   });
 
-  test("clear drops the hold with the goal", async () => {
-    const { folder } = await inspected(later({ goals: [PAUSED, [goal(null), reply({})]] }));
+  test.each([
+    { from: "the agent tells that it is gone", clears: [goal(null), reply({})], says: "No goal\n" },
+    { from: "the agent only says yes", clears: [reply({})], says: "Goal paused: Ship it\n" },
+  ])("clear drops the hold with the goal: $from", async ({ clears, says }) => {
+    const { folder } = await inspected(later({ goals: [PAUSED, clears] }));
     const ran = await run(["goal", "clear", "-s", "ship"], { folder });
-    expect(ran).toMatchObject({ exitCode: 0, stdout: "No goal\n" });
+    expect(ran).toMatchObject({ exitCode: 0, stdout: says });
     expect(goalRequests(ran)).toEqual(["set", "pause", "clear"]);
     expect(holdsIn(folder)).toEqual([]);
   });
