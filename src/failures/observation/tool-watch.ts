@@ -13,7 +13,7 @@ import type { Attempts } from "./attempts.ts";
 import { readIntent } from "./intent-rules.ts";
 import { isShell } from "./operation.ts";
 import { ENDS, decideOutcome, isCoarse } from "./outcome.ts";
-import { OwnCalls, ownToolOf } from "./own-calls.ts";
+import { OWN_SERVER, OwnCalls, ownToolOf } from "./own-calls.ts";
 import type { RunFacts } from "./run-facts.ts";
 import type { RunSession } from "./run-session.ts";
 import { failedServer } from "./supervisor-events.ts";
@@ -98,8 +98,8 @@ export class ToolWatch {
   }
 
   #merge(attempt: Attempt, update: Frame): void {
-    const { trusted } = this.#facts;
-    attempt.merge(update, trusted);
+    const { trusted, servers } = this.#facts;
+    attempt.merge(update, trusted || servers.has(OWN_SERVER));
     if (trusted && update["rawInput"] != null && attempt.intent === undefined) this.#readIntent(attempt);
   }
 
@@ -128,8 +128,8 @@ export class ToolWatch {
         ? NONE
         : [unreadableFrame(place, "its status is no word")];
     }
-    // A harness that closes what its backend left behind says no code; one that says a coarse one has run the command.
-    const hasCode = attempt.code !== undefined;
+    // A harness that closes what its backend left behind says no code and no signal; one that says a coarse code has run it.
+    const hasExit = attempt.code !== undefined || attempt.signal !== undefined;
     if (isCoarse(attempt, status, this.#facts.air)) attempt.code = undefined;
     const { session } = attempt;
     const outcome = decideOutcome(attempt, status, this.#facts.sessions.isCancelled(session));
@@ -138,12 +138,12 @@ export class ToolWatch {
       this.#verdicts.close(attempt, outcome, place);
       return NONE;
     }
-    const ownTool = this.#facts.trusted ? ownToolOf(attempt) : undefined;
+    const ownTool = this.#facts.hasOwnCalls ? ownToolOf(attempt) : undefined;
     if (ownTool !== undefined && this.ownCalls.isKnown(attempt, ownTool, status)) {
       this.#verdicts.close(attempt, outcome, place);
       return NONE;
     }
-    if (outcome === "failed" && !hasCode && isBare(update) && this.#facts.sessions.isWorking(session)) {
+    if (outcome === "failed" && !hasExit && isBare(update) && this.#facts.sessions.isWorking(session)) {
       this.#verdicts.close(attempt, outcome, place);
       session.held.push(attempt);
       return NONE;

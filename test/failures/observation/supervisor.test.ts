@@ -237,6 +237,16 @@ describe("turns", () => {
     expect(run.observer.attempts.byToolCallId("a")?.outcome).toBe("aborted");
   });
 
+  test("the backend is lost: a call that a signal ended before is a failure (section 5.3, rule 5)", () => {
+    const run = new WatchedRun();
+    run.turn("t1", "failed", () => {
+      run.start("a", "npm test");
+      run.ended("a", { status: "failed", _meta: { terminal_exit: { exit_code: null, signal: "SIGKILL" } } });
+      fails(run, { source: "rpc_error", kind: "agent_died" });
+    });
+    expect(run.failures).toMatchObject([{ category: "tool", signal: "SIGKILL" }, { category: "model" }]);
+  });
+
   test("a failed turn whose backend lives: bare ends of calls are failures", () => {
     const run = new WatchedRun();
     run.turn("t1", "failed", () => {
