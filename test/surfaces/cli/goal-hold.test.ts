@@ -339,6 +339,14 @@ describe("what a person does", () => {
     expect(readHold(folder)).toMatchObject({ status: "held" });
   });
 
+  test("resume: a goal that is reached in the turn is held no more", async () => {
+    const { folder } = await inspected(later(resumed(said("Shipped."), goal(at("complete")))));
+    const ran = await run(["goal", "resume", "-s", "ship"], { folder });
+    expect(ran).toMatchObject({ exitCode: 0, stdout: "Shipped.\n" });
+    expect(goalRequests(ran)).toEqual(["set", "pause", "resume"]);
+    expect(holdsIn(folder)).toEqual([]);
+  });
+
   test("resume: an agent that dies in the turn has had it", async () => {
     const dies = [goal(ACTIVE), status("active"), said("Trying."), { exit: 3 }];
     const { folder } = await inspected(later({ goals: [PAUSED, dies] }), later({}));
