@@ -107,9 +107,9 @@ export class RunRecorder {
     return { accepted, message: `Recorded as ${decision.event.disposition}${where}` };
   }
 
-  /** Whether an attempt of this id was begun or refused in the run, see `AttemptBook.isSpent`. */
+  /** See `AttemptBook.isSpent`. True also while nobody can tell: an id that was used must not be used again. */
   isSpent(attemptId: string): boolean {
-    return this.#observer?.attempts.isSpent(attemptId) ?? false;
+    return this.#observer?.attempts.isSpent(attemptId) ?? true;
   }
 
   /** From now on; the result says whether an attempt of the operation that began since has succeeded. One at a time. */

@@ -49,7 +49,7 @@ export class Attempt {
   title: unknown;
   /** A tool of an MCP server, as codex-acp marks it: its kind is that of a command. */
   isMcp = false;
-  /** The server of an MCP tool; empty when it is not certain. Read in trusted runs alone. */
+  /** The server of an MCP tool; empty when it is not certain. Read where Ostler gave the run its own. */
   server: string | undefined;
   /** The newest arguments. */
   input: unknown;

@@ -42,7 +42,7 @@ export class Observer {
 
   constructor({ runId, conversationId, trusted, strict = false }: ObserverOptions) {
     const sessions = new RunSessions();
-    const unknown = { beganLate: false, air: false, servers: new Set<string>() };
+    const unknown = { beganLate: false, hasOwnCalls: trusted, air: false, servers: new Set<string>() };
     this.#facts = { runId, conversationId, trusted, strict, sessions, ...unknown };
     this.#attempts = new Attempts(sessions, (attempt) => verdicts.operationOf(attempt));
     const verdicts = new Verdicts(this.#facts, this.#attempts);
@@ -131,6 +131,7 @@ export class Observer {
   }
 
   #event(event: RunEvent, place: Ending, state: IncidentState): readonly JournalEvent[] {
+    if (event.type === "call" || event.type === "disposition") this.#facts.hasOwnCalls = true;
     if (event.type === "call") return this.#calls.event(event, place, state);
     if (event.type !== "disposition") return this.#supervisor.event(event, place, state);
     // The caller decides it, and writes it down: it has to answer the agent.

@@ -1,12 +1,12 @@
 /**
- * Calls of Ostler's own MCP server in a trusted run. The supervisor sees them first-hand and says so in the log; what the
+ * Calls of Ostler's own MCP server. The supervisor sees them first-hand and says so in the log; what the
  * harness tells of the same calls is not counted twice (failure observations, section 5.6).
  */
 import { isObject } from "../../acp/frames.ts";
 import type { Attempt } from "./attempt.ts";
 
 /** The name of the server in `session/new`. */
-const OWN_SERVER = "ostler";
+export const OWN_SERVER = "ostler";
 /** `mcp__ostler__run` (claude), `@ostler/run` (kiro), `run`. */
 const OWN_TOOL = /(?:^|__|\/)(run|failure_disposition)$/;
 /** Calls that the harness has not told the end of; it never leaves so many open. */

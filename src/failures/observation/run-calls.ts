@@ -56,7 +56,8 @@ export class RunCalls {
     attempt.kind = "execute";
     attempt.input = input;
     const read = readIntent(input);
-    if (read.ok) this.#attempts.declare(attempt, read.intent);
+    // Under the exact rule what was declared is ordinary arguments.
+    if (read.ok && this.#facts.trusted) this.#attempts.declare(attempt, read.intent);
     if (read.ok && read.intent.attemptId !== undefined) this.#attempts.spend(read.intent.attemptId);
     return attempt;
   }

@@ -9,6 +9,8 @@ export interface RunFacts {
   readonly sessions: RunSessions;
   /** The log had lines before the first one that was observed: calls of then are known by their failures alone. */
   beganLate: boolean;
+  /** Ostler's own server served a call: also under the exact rule its calls are told by Ostler itself. */
+  hasOwnCalls: boolean;
   /** The newest process was told `_meta.jetbrains.air`, whatever it lists. */
   air: boolean;
   /** MCP servers that Ostler asked the newest session for. */

@@ -126,7 +126,7 @@ export class TurnEndings {
   #wait(waiting: Waiting): void {
     const { attempt, turnEnd } = waiting;
     if (attempt.isBackground || attempt.isCompaction || attempt.isWaitedFor || attempt.kind === THINKING) return;
-    if (this.#facts.trusted && ownToolOf(attempt) !== undefined) return;
+    if (this.#facts.hasOwnCalls && ownToolOf(attempt) !== undefined) return;
     attempt.isWaitedFor = true;
     this.#waiting.push(waiting);
     this.dueAt = Math.min(this.dueAt, turnEnd.t + LATE_MS);

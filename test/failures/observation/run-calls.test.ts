@@ -56,6 +56,21 @@ describe.each(HARNESSES)("$harness", ({ call }) => {
     ]);
   });
 
+  test("under the exact rule it counts once as well, and what it declared does not count", () => {
+    const run = new WatchedRun({ trusted: false });
+    run.out({ id: 90, method: "session/new", params: { cwd: "/workspace", mcpServers: [{ name: "ostler" }] } });
+    begins(run, "h1");
+    const input = { ...INPUT, attemptId: "one", operationId: "tests", expectedExitCodes: [1] };
+    run.event({ type: "call", state: "started", callId: "c1", tool: "run", input });
+    run.event({ type: "call", state: "ended", callId: "c1", tool: "run", exitCode: 1, ...ended });
+    run.ended("h1", { status: "failed", rawOutput: "exit code 1" });
+    run.event({ type: "call", state: "started", callId: "c2", tool: "run", input: { ...INPUT, operationId: "tests" } });
+    run.event({ type: "call", state: "ended", callId: "c2", tool: "run", exitCode: 0, ...ended });
+    expect(run.failures).toMatchObject([{ tool: "run", exitCode: 1, attempt: { toolCallId: "c1" } }]);
+    expect(run.failures[0]).not.toHaveProperty("expected", true);
+    expect(run.labels).toEqual(["Unclassified failure observation"]);
+  });
+
   test("did not let a call through: an ordinary failure", () => {
     const run = new WatchedRun({ trusted: true });
     begins(run, "h1");
