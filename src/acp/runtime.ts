@@ -219,7 +219,10 @@ class AcpRuntime implements Runtime {
   async stop(): Promise<void> {
     this.#stopRequested = true;
     await this.#child.stop();
-    this.#tellEnd(this.#gone ?? this.#ended());
+    const end = this.#gone ?? this.#ended();
+    this.#tellEnd(end);
+    // The end of its output may be told a moment later.
+    this.#connection.close(end);
     // A process that even KILL did not end has no exit to wait for.
     if (this.#child.exit !== null) await this.#tapped;
   }

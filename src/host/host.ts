@@ -54,8 +54,8 @@ export type { Host, HostOptions, OpenConversationOptions, OpenRuntimeOptions, Op
 
 /** Reads the configuration and makes a host. Throws UsageError, see `loadConfig`. */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
-  const { env = process.env, cwd = process.cwd(), configFile, signal, surface = "ask", log, recorder } = options;
-  const { countsCrashes = true } = options;
+  const { env = process.env, cwd = process.cwd(), configFile, signal, surface = "ask" } = options;
+  const { log, recorder, countsCrashes = true } = options;
   const loaded =
     options.loaded ?? (await loadConfig({ cwd, env, signal, ...(configFile !== undefined && { configFile }) }));
   for (const warning of loaded.warnings) log?.("warn", "config.warning", { warning });
@@ -107,8 +107,7 @@ class ComposedHost implements Host {
   async openConversation(options: OpenConversationOptions = {}): Promise<OpenedConversation> {
     const selected = this.select(options);
     const { backend, settings, notice } = selected;
-    const { onNotice, onRuntime, onSession, sessionId, onBound, notes } = options;
-    const { retries = this.config.retry.retries } = options;
+    const { onNotice, onRuntime, onSession, onBound, notes, retries = this.config.retry.retries } = options;
     options.onSelected?.(backend);
     if (notice !== undefined) onNotice?.(notice);
     const onDelay = (delay: StartDelay): void => onNotice?.(delaySentence(backend, delay));
@@ -134,13 +133,13 @@ class ComposedHost implements Host {
       tools,
       session: { ...this.#sessionOptions(settings, { ...options, sink }), permissions },
       notes,
-      sessionId,
+      sessionId: options.sessionId,
       retries,
       onBound,
       onSession,
     });
     opened = conversation;
-    for (const problem of this.#unwritten()) onNotice?.(problem);
+    this.#unwritten().forEach((problem) => onNotice?.(problem));
     return { conversation, backend, settings };
   }
 
@@ -214,7 +213,7 @@ class ComposedHost implements Host {
     return startAgent(spec, { config: this.config, ledger: this.#leases, log, recorder, signal });
   }
 
-  /** What is observed of a conversation: kept from the start, or as soon as something of it fails. */
+  /** Kept from the start, or as soon as something of the conversation fails. */
   #runOf(
     { backend }: SelectedAgent,
     options: OpenConversationOptions,
@@ -224,9 +223,8 @@ class ComposedHost implements Host {
     const { log } = this.#facts;
     return new ConversationRun(async () => {
       const { openAgentRun } = await import("./agent-run.ts");
-      const { onNotice } = options;
-      const cwd = this.#workspace(options);
-      return openAgentRun({ paths, config, log, onNotice, backend, cwd, confinement, ...options.run });
+      const facts = { backend, cwd: this.#workspace(options), confinement, onNotice: options.onNotice };
+      return openAgentRun({ paths, config, log, ...facts, ...options.run });
     });
   }
 
@@ -246,9 +244,9 @@ class ComposedHost implements Host {
     of: Pick<ConfinedAgentOptions, "run" | "confinement" | "sessionId">,
   ): Promise<ConfinedTools> {
     const { openAgentTools } = await import("./confined-agent.ts");
-    const { mcpServers = [] } = options;
-    const facts = { cwd: this.#workspace(options), env: this.#environment(selected), mcpServers };
-    return openAgentTools({ ...of, ...facts, paths: this.paths, permissions: this.#permissions(options) });
+    const facts = { cwd: this.#workspace(options), env: this.#environment(selected), paths: this.paths };
+    const own = { mcpServers: options.mcpServers ?? [], permissions: this.#permissions(options) };
+    return openAgentTools({ ...of, ...facts, ...own });
   }
 
   #environment({ backend, settings }: SelectedAgent): Readonly<Record<string, string>> {
