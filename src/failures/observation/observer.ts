@@ -110,6 +110,7 @@ export class Observer {
       if (kind === "tool_call_update" || kind === "tool_call") {
         return this.#tools.frame(params, update, { n, t, byte }, state);
       }
+      if (kind === "async_task_state_update") return this.#tools.taskEnded(update, { n, t, byte });
       if (kind === "async_task_spawned") this.#tools.backgrounded(params["sessionId"], update);
       return NONE;
     }

@@ -67,6 +67,17 @@ export class ToolWatch {
     if (typeof asyncTaskId === "string") this.#tasks.set(asyncTaskId, attempt);
   }
 
+  /**
+   * A background task failed: its call had ended well when it only began (recording claude-agent-acp 0.101.0
+   * bash-background-fail). How it exited is told in words alone.
+   */
+  taskEnded({ asyncTaskId, state: ended }: Frame, place: Ending): readonly JournalEvent[] {
+    const attempt = typeof asyncTaskId === "string" ? this.#tasks.get(asyncTaskId) : undefined;
+    if (attempt === undefined || ended !== "failed" || attempt.isStopped || attempt.isReplayed) return NONE;
+    this.#tasks.delete(String(asyncTaskId));
+    return this.#verdicts.failedInBackground(attempt, place);
+  }
+
   /** Ostler asked for the end of a background task. */
   taskStopped(asyncTaskId: unknown): void {
     const attempt = typeof asyncTaskId === "string" ? this.#tasks.get(asyncTaskId) : undefined;

@@ -66,6 +66,14 @@ export class Verdicts {
     return [this.tell(attempt, ending, SECOND_ENDING)];
   }
 
+  /** It went on after its call had ended well, and failed. */
+  failedInBackground(attempt: Attempt, ending: Ending): readonly JournalEvent[] {
+    if (attempt.outcome !== "succeeded") return NONE;
+    attempt.outcome = "failed";
+    attempt.code = undefined;
+    return [this.tell(attempt, ending, SECOND_ENDING)];
+  }
+
   /** The failure of an attempt that has ended. */
   tell(attempt: Attempt, ending: Ending, suffix = ""): FailureEvent {
     const { runId, sessions } = this.#facts;

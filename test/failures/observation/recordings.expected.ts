@@ -115,6 +115,11 @@ export const CODEX: readonly ObservedRow[] = [
 /** claude-agent-acp 0.101.0. */
 export const CLAUDE: readonly ObservedRow[] = [
   {
+    case: "bash-background-fail",
+    air: ["22-45 Bash failed"],
+    why: "the call ended well when it went into the background; its task ends as failed (exit code 4, in words alone)",
+  },
+  {
     case: "ask-question-cancel",
     both: [
       "22-27 AskUserQuestion was not allowed by the agent: Tool permission request failed: Error: Tool use aborted",
