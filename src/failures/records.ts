@@ -171,7 +171,10 @@ export interface IncidentState {
   readonly incidents: ReadonlyMap<string, Incident>;
   /** The newest incident of each operation, by operation. */
   readonly current: ReadonlyMap<string, string>;
-  /** When a notification with the incident was handed over, by incident id. */
+  /**
+   * When a notification with the incident was handed over, by incident id: the first one since the incident needs
+   * somebody, or while it needs nobody the first one that counted it.
+   */
   readonly delivered: ReadonlyMap<string, number>;
   /** Every event taken, by its id, with the incident that a failure counts to; undefined for all other events. */
   readonly incidentOfEvent: ReadonlyMap<string, string | undefined>;

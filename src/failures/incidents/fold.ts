@@ -54,6 +54,8 @@ export class IncidentFold {
     incidentOfEvent.set(event.id, isFailure(event) ? change[0]?.id : undefined);
     for (const incident of change) {
       const isDue = incident.actionableSince === undefined && needsAction(incident);
+      // Whoever was told before that was told a number: it is to be told as what needs somebody, once.
+      if (isDue) delivered.delete(incident.id);
       incidents.set(incident.id, isDue ? { ...incident, actionableSince: observedAt } : incident);
       if (isFailure(event)) current.set(event.operation, incident.id);
     }

@@ -45,7 +45,7 @@ export function splitReceipt(event: JournalEvent): readonly JournalEvent[] {
     else parts.push([id]);
   }
   return parts.map((incidents): DeliveredEvent => {
-    const id = `delivered:${keyOf(incidents.toSorted())}`;
+    const id = `delivered:${keyOf(event.id, incidents.toSorted())}`;
     return { ...event, id, incidents };
   });
 }

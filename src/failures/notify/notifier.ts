@@ -140,7 +140,8 @@ export class Notifier {
   get #state(): IncidentState {
     const { state } = this.#options.journal;
     if (this.#handed.size === 0) return state;
-    return { ...state, delivered: new Map([...state.delivered, ...this.#handed]) };
+    const handed = [...this.#handed].filter(([id, at]) => (state.incidents.get(id)?.actionableSince ?? 0) <= at);
+    return { ...state, delivered: new Map([...state.delivered, ...handed]) };
   }
 
   #readMeta(): RunMeta | undefined {
@@ -195,7 +196,9 @@ export class Notifier {
     const { journal } = this.#options;
     const at = this.#now();
     const ids = incidents.map(({ id }) => id);
-    const id = `delivered:${keyOf(ids.toSorted())}`;
+    // What was only counted may have to be told in full later: that is another receipt, though of the same incidents.
+    const inFull = incidents.filter(needsAction).map((incident) => incident.id);
+    const id = `delivered:${inFull.length === 0 ? keyOf(ids.toSorted()) : keyOf(ids.toSorted(), inFull.toSorted())}`;
     const event: DeliveredEvent = {
       id,
       kind: "delivered",

@@ -84,6 +84,17 @@ export const RETRY_ROWS: readonly NumberedCase[] = [
     told: [1],
   },
   {
+    number: 9,
+    name: "it fails once in each of three calls: counted, then told",
+    prompts: [
+      [...fails("a"), ...DONE],
+      [...fails("b"), ...DONE],
+      [...fails("c"), ...DONE],
+    ],
+    incidents: ["Action required: tool, occurrences 3, strikes 3, exit 1"],
+    told: [0, 0, 1],
+  },
+  {
     number: 10,
     name: "it fails, fails, recovers, fails",
     prompts: [[...fails("a"), ...fails("b"), ...passes("c"), ...fails("d"), ...DONE]],

@@ -153,6 +153,25 @@ test("a receipt changes nothing that a person sees, every other record does", ()
   expect(revisions).toEqual([1, 1, 2, 3]);
 });
 
+test.each<{ from: string; records: readonly JournalEvent[]; delivered: readonly string[] }>([
+  { from: "counted", records: [], delivered: ["a"] },
+  { from: "and failed a second time", records: [failed("b", "x", [3, 4])], delivered: ["a"] },
+  { from: "and a third time", records: [failed("b", "x", [3, 4]), failed("c", "x", [5, 6])], delivered: [] },
+  { from: "and marked open", records: [disposed("open", "a")], delivered: [] },
+  {
+    from: "marked open, told, and marked open again",
+    records: [disposed("open", "a"), { ...delivered("a"), id: "delivered:2" }, { ...disposed("open", "a"), id: "d:2" }],
+    delivered: ["a"],
+  },
+])("a receipt from before it needed somebody does not count: $from", ({ records, delivered: ids }) => {
+  expect([...fold([failed("a", "x", [1, 2]), delivered("a"), ...records]).delivered.keys()]).toEqual(ids);
+});
+
+test("a gap needs somebody from the first: its receipt stays when it is met again", () => {
+  const records = [gap("g", "scan"), delivered("g"), { ...gap("g", "scan"), id: "gap:2" }];
+  expect([...fold(records).delivered]).toEqual([["g", STARTED_AT + 1000]]);
+});
+
 test("the first receipt of an incident says when it was delivered", () => {
   const records = [broke("exit", "a"), broke("model", "b"), delivered("a"), delivered("a", "b")];
   expect([...fold(records).delivered]).toEqual([

@@ -127,6 +127,12 @@ const receiptOf = (count: number, chars: number): JournalEvent => ({
 });
 
 describe("a receipt", () => {
+  test("of the same incidents under another id has other parts", () => {
+    const again = { ...receiptOf(450, 8), id: "delivered:again" };
+    const ids = [receiptOf(450, 8), again].flatMap((event) => splitReceipt(event).map(({ id }) => id));
+    expect(new Set(ids).size).toBe(6);
+  });
+
   test("is one record as long as it fits", () => {
     expect(splitReceipt(receiptOf(200, 20))).toEqual([receiptOf(200, 20)]);
   });

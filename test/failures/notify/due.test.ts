@@ -55,6 +55,21 @@ describe("while a run goes on (failure observations, section 8)", () => {
       events: [...strikes("a"), delivered("a0"), disposed("open", "a0")],
       due: "never",
     },
+    {
+      from: "only counted at two, then the third",
+      events: [...strikes("a").slice(0, 2), delivered("a0"), ...strikes("a").slice(2)],
+      due: "running: a0",
+    },
+    {
+      from: "only counted, then open",
+      events: [failed("a", "x", [1, 2]), delivered("a"), disposed("open", "a")],
+      due: "running: a",
+    },
+    {
+      from: "only counted, then failed once more",
+      events: [failed("a", "x", [1, 2]), delivered("a"), failed("b", "x", [3, 4])],
+      due: "never",
+    },
     { from: "no tool: a minute after it was first seen", events: [broke("exit", "x")], afterMs: 0, due: "at 60000" },
     { from: "seen again: no later", events: [broke("exit", "x"), broke("exit", "y")], afterMs: 0, due: "at 60000" },
     {

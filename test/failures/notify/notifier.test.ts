@@ -47,6 +47,30 @@ describe("while the run goes on", () => {
     expect(run.said).toEqual(["running: a0"]);
   });
 
+  test.each([
+    { from: "a third strike", later: strikes().slice(2) },
+    { from: "marked open", later: [disposed("open", "a0")] },
+  ])("only counted at the end of an earlier call, then $from: told once, and not again", async ({ later }) => {
+    const first = new ToldRun();
+    await first.observe(...strikes().slice(0, 2));
+    await first.ended("completion");
+    expect(first.told[0]?.text).toContain("1 earlier tool failure remains unclassified.");
+    await first.journal.close();
+    const second = new ToldRun({ folder: first.folder, clock: first.clock });
+    await second.observe(...later);
+    await second.advance(MINUTE_MS);
+    await second.observe(...strikes(9));
+    await second.advance(10 * MINUTE_MS);
+    await second.ended("completion");
+    expect([first.said, second.said]).toEqual([["completion: a0"], ["running: a0"]]);
+    expect(second.told[0]?.text).toContain("Action required");
+    await second.journal.close();
+    const third = new ToldRun({ folder: first.folder, clock: first.clock });
+    await third.observe(...strikes(20));
+    await third.ended("completion");
+    expect(third.said).toEqual([]);
+  });
+
   test("case 12: recovered, then three failures: a new notification for the new incident", async () => {
     const run = new ToldRun();
     await run.observe(...strikes());
@@ -341,6 +365,21 @@ describe("receipts", () => {
     run.notifier.look();
     await run.advance(10 * MINUTE_MS);
     expect(run.said).toEqual(["running: x"]);
+  });
+
+  test("the journal takes none, and what was only counted needs somebody later: told once more", async () => {
+    const journal = { state: fold(strikes().slice(0, 2)), refresh: () => {}, append: () => Promise.resolve("pending") };
+    const run = new ToldRun({ journal });
+    await run.ended("orphaned");
+    await run.advance(2 * MINUTE_MS);
+    journal.state = fold([
+      ...strikes().slice(0, 2),
+      ...Array.from({ length: 60 }, (_, i) => gap(`g${i}`, "scan")),
+      ...strikes().slice(2),
+    ]);
+    await run.ended("completion");
+    await run.ended("lost");
+    expect(run.told.map(({ incidents }) => incidents.filter(({ id }) => id === "a0").length)).toEqual([1, 1, 0]);
   });
 
   test("the metadata takes none: the end is told once by this process", async () => {
