@@ -58,7 +58,9 @@ class Scrubber {
     if (Array.isArray(value) && name !== "options" && value.length > 0 && value.every(isPair))
       return mask(value, depth, maxDepth);
     if (Array.isArray(value)) {
-      return this.#within(value).map((element) => this.scrub(element, name, depth + 1, spoken));
+      return this.#within<unknown>(value).map((element, index) =>
+        isValueOfFlag(element, value[index - 1]) ? HIDDEN : this.scrub(element, name, depth + 1, spoken),
+      );
     }
     return this.fields(value instanceof Error ? errorFields(value) : value, depth, spoken);
   }
@@ -89,6 +91,19 @@ class Scrubber {
     this.#values += values.length;
     return values.length > left ? values.slice(0, left) : values;
   }
+}
+
+/** `["--password", "…"]`: in a list of arguments the name of a secret stands before it, in an element of its own. */
+const SECRET_FLAG = /^--?(?:[\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)$/i;
+
+function isValueOfFlag(element: unknown, before: unknown): boolean {
+  return (
+    typeof element === "string" &&
+    typeof before === "string" &&
+    element !== "" &&
+    !element.startsWith("-") &&
+    SECRET_FLAG.test(before)
+  );
 }
 
 /** Whether a name alone makes a secret of its value. */

@@ -6,6 +6,7 @@ import { array, assert, constantFrom, nat, oneof, property, record, string } fro
 import { expect, test } from "vitest";
 import { cleanBlock, cleanLine, redact, redactKept } from "../../src/errors/redact.ts";
 import { LogWriter } from "../../src/host/log-writer.ts";
+import { mayHoldSecret } from "../../src/errors/secret-signs.ts";
 import { scrubJson } from "../../src/errors/scrub-json.ts";
 import { scrubEntry } from "../../src/host/trace.ts";
 import { cpuMs } from "../cpu-time.ts";
@@ -117,4 +118,18 @@ test.each([
   cleanBlock(text, 400, "end");
   cleanLine(`\u001B]${"y".repeat(1_000_000)}`, 400);
   expect(cpuMs() - startedAt).toBeLessThan(4000);
+});
+
+test.each([
+  { from: "a list of arguments", argv: ["mysql", "--password", "hunter2Correct7Horse", "db"], kept: ["mysql", "db"] },
+  { from: "one dash", argv: ["-token", "hunter2Correct7Horse"], kept: [] },
+  { from: "a longer flag", argv: ["curl", "--proxy-password", "hunter2Correct7Horse"], kept: ["curl"] },
+  { from: "a flag without a value", argv: ["x", "--password", "--verbose"], kept: ["x", "--verbose"] },
+])("$from: what stands behind the name of a secret is hidden", ({ argv, kept }) => {
+  const scrubbed = JSON.stringify(scrubJson({ rawInput: { argv } }));
+  expect(scrubbed).not.toContain("hunter2");
+  for (const word of kept) expect(scrubbed).toContain(`"${word}"`);
+  expect(mayHoldSecret(JSON.stringify({ argv }))).toBe(true);
+  // Once more inside of a text.
+  expect(mayHoldSecret(JSON.stringify(JSON.stringify({ argv })))).toBe(true);
 });

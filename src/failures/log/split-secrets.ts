@@ -15,7 +15,7 @@ const MAX_OPEN_CHARS = 1024;
 /** A scrubbed text with the same end has lost nothing that the next piece may belong to. */
 const UNCHANGED_CHARS = 4;
 /** Texts that are followed; the one that was heard of least lately goes. */
-const MAX_STREAMS = 64;
+const MAX_STREAMS = 4096;
 
 /** What may follow: a tail is the beginning of a secret when one of them makes a secret of it. */
 const CONTINUATIONS: readonly string[] = [
