@@ -12,6 +12,8 @@ export interface RetryBudget {
   take(): boolean;
   /** The try that was taken last was never made: it may be made later. */
   giveBack(): void;
+  /** Nothing may be tried again: something was done that must not be done twice. */
+  spend(): void;
   /** A turn ended well: every spent try returns. */
   landed(): void;
   readonly left: number;
@@ -34,6 +36,10 @@ export function createRetryBudget(retries: number, now: () => number = () => per
     },
     giveBack() {
       spent = Math.max(0, spent - 1);
+    },
+    spend() {
+      spent = retries;
+      lastTryAt = now();
     },
     landed() {
       spent = 0;

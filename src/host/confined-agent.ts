@@ -10,6 +10,7 @@ import { allowingOwnTools } from "./agent-tools/own-server-policy.ts";
 import { OWN_SERVER } from "./agent-tools/tool-list.ts";
 import { proveConfinement } from "./confinement.ts";
 import type { Confinement, ConfinementOptions } from "./confinement.ts";
+import type { Conversation } from "./conversation.ts";
 import type { ConversationRun } from "./conversation-run.ts";
 import type { Paths } from "./paths.ts";
 import { UsageError } from "./usage-error.ts";
@@ -27,8 +28,8 @@ export interface ConfinedAgentOptions {
   /** The agent's environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly permissions: PermissionPolicy;
-  /** Of the conversation now; undefined before it is open. */
-  readonly sessionId: () => string | undefined;
+  /** Undefined before it is open. */
+  readonly conversation: () => Conversation | undefined;
 }
 
 /** The tools, and the policy of whoever has them. */
@@ -53,7 +54,7 @@ export async function proveOrSay(
  * opened them closes them before the run. Throws UsageError when a server of the user has their name.
  */
 export async function openAgentTools(options: ConfinedAgentOptions): Promise<ConfinedTools> {
-  const { run, confinement, sessionId, mcpServers, ...facts } = options;
+  const { run, confinement, conversation, mcpServers, ...facts } = options;
   refuseOwnName(mcpServers);
   // Before the agent starts: what says that the run is trusted must be out of its reach from the first moment on.
   await run.keep();
@@ -61,9 +62,12 @@ export async function openAgentTools(options: ConfinedAgentOptions): Promise<Con
     ...facts,
     cwd: realpathSync(facts.cwd),
     confine: confinement.confine,
-    emit: (event) => run.note(event),
+    emit: (event) => {
+      run.note(event);
+      if (event.type === "call" && event.state === "started") conversation()?.ranTool();
+    },
     isSpent: (attemptId) => run.isSpent(attemptId),
-    dispose: (call) => run.dispose({ ...call, sessionId: sessionId() ?? "" }),
+    dispose: (call) => run.dispose({ ...call, sessionId: conversation()?.session.id ?? "" }),
   });
   return {
     mcpServers: (capabilities) => tools.mcpServers(capabilities),

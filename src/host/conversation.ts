@@ -98,6 +98,11 @@ export class Conversation implements AsyncDisposable {
     return this.#options.run?.watchOperation(operation) ?? (() => false);
   }
 
+  /** A tool of Ostler's own ran for the agent, whatever its frames tell: the prompt is not sent again. */
+  ranTool(): void {
+    this.#budget.spend();
+  }
+
   /** Stops what the agent does by itself, and lets go of the process. Idempotent. */
   async close(): Promise<void> {
     const session = this.#session;

@@ -119,7 +119,7 @@ class ComposedHost implements Host {
     let opened: Conversation | undefined;
     const tools =
       confinement?.trusted && run !== undefined
-        ? await this.#toolsOf(selected, options, { run, confinement, sessionId: () => opened?.session.id })
+        ? await this.#toolsOf(selected, options, { run, confinement, conversation: () => opened })
         : undefined;
     const permissions = tools?.allowing(this.#permissions(options)) ?? this.#permissions(options);
     const conversation = await Conversation.open({
@@ -241,7 +241,7 @@ class ComposedHost implements Host {
   async #toolsOf(
     selected: SelectedAgent,
     options: OpenConversationOptions,
-    of: Pick<ConfinedAgentOptions, "run" | "confinement" | "sessionId">,
+    of: Pick<ConfinedAgentOptions, "run" | "confinement" | "conversation">,
   ): Promise<ConfinedTools> {
     const { openAgentTools } = await import("./confined-agent.ts");
     const facts = { cwd: this.#workspace(options), env: this.#environment(selected), paths: this.paths };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createRetryBudget } from "../../src/acp/retry-budget.ts";
 
 /** What happens to a budget: seconds that pass, or a call. */
-type Step = number | "take" | "giveBack" | "landed";
+type Step = number | "take" | "giveBack" | "landed" | "spend";
 
 describe("how many tries are left of three", () => {
   test.each<{ from: string; steps: readonly Step[]; left: number }>([
@@ -16,6 +16,8 @@ describe("how many tries are left of three", () => {
     { from: "not sooner", steps: ["take", "take", 59.9], left: 1 },
     { from: "counted from the last, not from the first", steps: ["take", 59, "take", 59], left: 1 },
     { from: "a try after that begins anew", steps: ["take", "take", 61, "take"], left: 2 },
+    { from: "nothing may be tried again", steps: ["spend"], left: 0 },
+    { from: "until a turn lands", steps: ["spend", "landed"], left: 3 },
     { from: "a try that was handed back late takes no other with it", steps: ["take", 61, "giveBack"], left: 3 },
   ])("$from", ({ steps, left }) => {
     let now = 5000;

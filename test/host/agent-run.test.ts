@@ -10,7 +10,7 @@ import type { Notification } from "../../src/failures/notification.ts";
 import { RunRegistry } from "../../src/failures/runs/registry.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Host, OpenConversationOptions } from "../../src/host/host-options.ts";
-import { agentOption, chunk, end, err, tool, toolUpdate, turns } from "../fixtures/agents/scenario.ts";
+import { agentOption, chunk, end, err, promptsIn, tool, toolUpdate, turns } from "../fixtures/agents/scenario.ts";
 import type { Action, Scenario } from "../fixtures/agents/scenario.ts";
 
 let folder: string;
@@ -137,6 +137,22 @@ describe("a conversation that nobody named", () => {
     await converse(turns([err(-32603, "Internal error")]), ["One."], { onNotice });
     expect(told).toHaveLength(1);
     expect(notices.join("\n")).toContain("What fails in this run cannot be written down");
+  });
+});
+
+describe("a prompt that got no answer", () => {
+  /** A scenario whose agent calls a tool of Ostler's without telling of it, and ends its turn with nothing. */
+  const silent = (command: string): Scenario => ({
+    initializeResult: { agentCapabilities: { mcpCapabilities: { http: true } } },
+    on: { "session/prompt": [[{ callTool: { name: "run", input: { command } } }, end()]] },
+  });
+
+  test.each([
+    { from: "a command of run was executed: it is not sent again", command: "echo ran", approve: "all", prompts: 1 },
+    { from: "the command was denied: nothing was done", command: "echo ran", approve: "none", prompts: 2 },
+  ] as const)("$from", async ({ command, approve, prompts }) => {
+    await converse(silent(command), ["Work."], { retries: 1, confined: true, approve });
+    expect(promptsIn(join(folder, "agent.log"))).toHaveLength(prompts);
   });
 });
 
