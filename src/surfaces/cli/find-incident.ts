@@ -14,6 +14,7 @@ export interface FoundIncident {
 
 /** By its id, else by the beginning of it. Throws kind `session_not_found` (exit 4) for none, UsageError for several. */
 export function findIncident(word: string, seen: readonly SeenRun[]): FoundIncident {
+  if (word.trim() === "") throw new UsageError("An empty word names no incident; ostler incidents --history lists all");
   const all = seen.flatMap((run) => [...run.state.incidents.values()].map((incident) => ({ run, incident })));
   const exact = all.filter(({ incident }) => incident.id === word);
   const fits = exact.length > 0 ? exact : all.filter(({ incident }) => incident.id.startsWith(word));

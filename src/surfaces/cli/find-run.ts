@@ -21,6 +21,7 @@ export interface SeenRun {
 
 /** By its id or the beginning of it. Throws kind `session_not_found` (exit 4) for none, UsageError for several. */
 export function findRun(registry: RunRegistry, word: string): SeenRun {
+  if (word.trim() === "") throw new UsageError("An empty word names no run; ostler runs lists all");
   const ids = registry.ids();
   const fits = ids.includes(word) ? [word] : ids.filter((id) => id.startsWith(word));
   const [id, ...others] = fits;

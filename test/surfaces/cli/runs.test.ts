@@ -264,6 +264,7 @@ test.each([
   { argv: ["show", "a", "b"], exitCode: 2, stderr: /^ostler: Cannot make sense of "runs show a b"; write: / },
   { argv: ["shwo", "ag"], exitCode: 2, stderr: /; did you mean ostler runs show ag\?$/m },
   { argv: ["list", "ag"], exitCode: 2, stderr: /^ostler: Cannot make sense of "runs list ag"/ },
+  { argv: ["stop", " "], exitCode: 2, stderr: /^ostler: An empty word names no run; ostler runs lists all$/m },
   { argv: ["show", "zz"], exitCode: 4, stderr: /^ostler: There is no run "zz"; ostler runs lists all$/m },
   {
     argv: ["show", "../../x"],
@@ -273,7 +274,7 @@ test.each([
   {
     argv: ["show", ""],
     exitCode: 2,
-    stderr: new RegExp(`^ostler: 2 runs begin with ""; say more of the id: ${COMMAND_RUN}, ${AGENT_RUN}$`, "m"),
+    stderr: /^ostler: An empty word names no run; ostler runs lists all$/m,
   },
   {
     argv: ["show", "ag", "--cursor", "i2.broken"],
