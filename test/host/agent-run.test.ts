@@ -140,13 +140,13 @@ describe("a conversation that nobody named", () => {
   });
 });
 
-describe("a prompt that got no answer", () => {
-  /** A scenario whose agent calls a tool of Ostler's without telling of it, and ends its turn with nothing. */
-  const silent = (command: string): Scenario => ({
-    initializeResult: { agentCapabilities: { mcpCapabilities: { http: true } } },
-    on: { "session/prompt": [[{ callTool: { name: "run", input: { command } } }, end()]] },
-  });
+/** A scenario whose agent calls a tool of Ostler's without telling of it, and ends its turn with nothing. */
+const silent = (command: string): Scenario => ({
+  initializeResult: { agentCapabilities: { mcpCapabilities: { http: true } } },
+  on: { "session/prompt": [[{ callTool: { name: "run", input: { command } } }, end()]] },
+});
 
+describe("a prompt that got no answer", () => {
   test.each([
     { from: "a command of run was executed: it is not sent again", command: "echo ran", approve: "all", prompts: 1 },
     { from: "the command was denied: nothing was done", command: "echo ran", approve: "none", prompts: 2 },
