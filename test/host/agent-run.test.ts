@@ -11,7 +11,7 @@ import { RunRegistry } from "../../src/failures/runs/registry.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Host, OpenConversationOptions } from "../../src/host/host-options.ts";
 import { agentOption, chunk, end, err, promptsIn, tool, toolUpdate, turns } from "../fixtures/agents/scenario.ts";
-import type { Action, Scenario } from "../fixtures/agents/scenario.ts";
+import type { Action, Json, Scenario } from "../fixtures/agents/scenario.ts";
 
 let folder: string;
 let host: Host;
@@ -182,5 +182,51 @@ describe("a conversation that is kept", () => {
     await converse(turns([chunk("Hello"), end()]), ["Hi."], { run });
     expect(ids).toEqual([only()]);
     expect(ids).not.toEqual(["ag_0000000000_1"]);
+  });
+});
+
+describe("metadata that cannot be read when a confined run goes on", () => {
+  /** One turn that has Ostler's own tool run a command. */
+  const calls = (input: { readonly [name: string]: Json }): Scenario => ({
+    initializeResult: { agentCapabilities: { mcpCapabilities: { http: true } } },
+    on: { "session/prompt": [[{ callTool: { name: "run", input } }, chunk("Done."), end()]] },
+  });
+  const work = async (input: { readonly [name: string]: Json }, runId?: string): Promise<void> => {
+    await converse(calls(input), ["Work."], { run: kept(runId).run, confined: true, approve: "all" });
+  };
+
+  test("failures are observed under the exact rule with a gap, which closes once it can be read again", async () => {
+    await work({ command: "exit 1", expectedExitCodes: [1] });
+    const meta = new RunRegistry(state()).metaFile(only());
+    const whole = readFileSync(meta);
+    writeFileSync(meta, "{");
+    await work({ command: "exit 2" }, only());
+    expect(incidents(only())).toEqual([
+      ["Expected failure", "tool", 1],
+      ["Observation incomplete", "observation-incomplete", 1],
+      ["Unclassified failure observation", "tool", 1],
+    ]);
+    writeFileSync(meta, whole);
+    await work({ command: "exit 3", expectedExitCodes: [3] }, only());
+    expect(incidents(only())).toEqual([
+      ["Expected failure", "tool", 1],
+      ["Recovered", "observation-incomplete", 1],
+      ["Unclassified failure observation", "tool", 1],
+      ["Expected failure", "tool", 1],
+    ]);
+  });
+
+  test("a failure that declared something keeps the gap open, and what it declared does not count", async () => {
+    await work({ command: "true" });
+    const meta = new RunRegistry(state()).metaFile(only());
+    const whole = readFileSync(meta);
+    writeFileSync(meta, "{");
+    await work({ command: "exit 1", operationId: "check", expectedExitCodes: [1] }, only());
+    writeFileSync(meta, whole);
+    await work({ command: "true" }, only());
+    expect(incidents(only())).toEqual([
+      ["Observation incomplete", "observation-incomplete", 1],
+      ["Unclassified failure observation", "tool", 1],
+    ]);
   });
 });
