@@ -185,16 +185,17 @@ describe("a conversation that is kept", () => {
   });
 });
 
-describe("metadata that cannot be read when a confined run goes on", () => {
-  /** One turn that has Ostler's own tool run a command. */
-  const calls = (input: { readonly [name: string]: Json }): Scenario => ({
-    initializeResult: { agentCapabilities: { mcpCapabilities: { http: true } } },
-    on: { "session/prompt": [[{ callTool: { name: "run", input } }, chunk("Done."), end()]] },
-  });
-  const work = async (input: { readonly [name: string]: Json }, runId?: string): Promise<void> => {
-    await converse(calls(input), ["Work."], { run: kept(runId).run, confined: true, approve: "all" });
-  };
+/** One turn that has Ostler's own tool run a command. */
+const calls = (input: { readonly [name: string]: Json }): Scenario => ({
+  initializeResult: { agentCapabilities: { mcpCapabilities: { http: true } } },
+  on: { "session/prompt": [[{ callTool: { name: "run", input } }, chunk("Done."), end()]] },
+});
 
+async function work(input: { readonly [name: string]: Json }, runId?: string): Promise<void> {
+  await converse(calls(input), ["Work."], { run: kept(runId).run, confined: true, approve: "all" });
+}
+
+describe("metadata that cannot be read when a confined run goes on", () => {
   test("failures are observed under the exact rule with a gap, which closes once it can be read again", async () => {
     await work({ command: "exit 1", expectedExitCodes: [1] });
     const meta = new RunRegistry(state()).metaFile(only());
