@@ -84,7 +84,9 @@ const journal = fc.array(failure, { maxLength: 14 }).map((failures) =>
 );
 
 const budget = fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 5000 }));
-const cursorsIn = (text: string) => Array.from(text.matchAll(/(?:cursor|next)=([is]2\.\S*)/g), ([, cursor]) => cursor);
+/** Real ones hold an object in base64, which begins so; what hostile text only calls a cursor does not. */
+const cursorsIn = (text: string) =>
+  Array.from(text.matchAll(/(?:cursor|next)=([is]2\.ey\S*)/g), ([, cursor]) => cursor);
 
 describe("every page", () => {
   test("stays within its budget, and never prints a clipped cursor", () => {
@@ -98,12 +100,11 @@ describe("every page", () => {
           outputPage(runningMeta({ title: said }), state, options),
         ]) {
           expect(bytesOf(page.text)).toBeLessThanOrEqual(maxBytes);
-          const printed = page.text.replace(page.content, "").replaceAll("cursor=i2.x", "");
-          for (const cursor of cursorsIn(printed)) expect([page.cursor, page.next]).toContain(cursor);
+          for (const cursor of cursorsIn(page.text)) expect([page.cursor, page.next]).toContain(cursor);
         }
         const page = incidentPage(metaOf(), state, options);
         expect(bytesOf(page.text)).toBeLessThanOrEqual(maxBytes);
-        for (const cursor of cursorsIn(page.text.replaceAll("cursor=i2.x", ""))) expect(cursor).toBe(page.cursor);
+        for (const cursor of cursorsIn(page.text)) expect(cursor).toBe(page.cursor);
         expect(bytesOf(listText(state, maxBytes))).toBeLessThanOrEqual(maxBytes);
       }),
       RUNS,
