@@ -11,6 +11,8 @@ import type { PruneDecision, PruneRules, RunFacts } from "./retention.ts";
 /** How often the configured retention is applied by itself. */
 const EVERY_MS = 24 * 3600 * 1000;
 const STAMP = ".pruned";
+/** `<when>-<run>-<process>-<count>.txt`, also while somebody shows it. */
+const NOTICE = /^\d+-([a-z]{2}_[0-9a-z]+_\d+)-/;
 
 export interface PruneOptions {
   readonly now?: number;
@@ -26,8 +28,9 @@ export interface Pruned extends PruneDecision {
 /** Removes what the rules let go. Does not throw for a single run that cannot be removed. */
 export function pruneRuns(registry: RunRegistry, rules: PruneRules, options: PruneOptions = {}): Pruned {
   const { now = Date.now(), dryRun = false } = options;
+  const waiting = runsWithNotices(registry.noticesFolder);
   const hasUntold = (id: string, meta: RunMeta): boolean =>
-    meta.callback && hasUntoldIncidents(readJournal(registry.runFolder(id)), meta);
+    waiting.has(id) || (meta.callback && hasUntoldIncidents(readJournal(registry.runFolder(id)), meta));
   const ids = "ids" in rules ? rules.ids : registry.ids();
   const decision = decidePruned(factsOf(registry, ids), rules, { now, hasUntold });
   if (dryRun) return { ...decision, problems: [] };
@@ -64,6 +67,15 @@ export function pruneIfDue(
     return undefined;
   }
   return pruneRuns(registry, retention, { now });
+}
+
+/** Runs whose notices wait for somebody at a terminal: handed over, and not read by anybody yet. */
+function runsWithNotices(folder: string): ReadonlySet<string> {
+  try {
+    return new Set(readdirSync(folder).flatMap((name) => NOTICE.exec(name)?.[1] ?? []));
+  } catch {
+    return new Set();
+  }
 }
 
 /** A run that is removed meanwhile is left out. */

@@ -39,6 +39,11 @@ export class RunRegistry {
     return this.#runs;
   }
 
+  /** Where notifications wait for somebody at a terminal; their names hold the id of the run. */
+  get noticesFolder(): string {
+    return join(this.#runs, "..", "notices");
+  }
+
   /** What belongs to a run; its journal is here as well. Throws a TypeError for what is no id of a run. */
   runFolder(id: string): string {
     if (!isRunId(id)) throw new TypeError(`Not the id of a run: ${JSON.stringify(id.slice(0, 100))}`);

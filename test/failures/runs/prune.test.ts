@@ -9,6 +9,7 @@ import type { RunMeta } from "../../../src/failures/runs/meta.ts";
 import { pruneIfDue, pruneRuns } from "../../../src/failures/runs/prune.ts";
 import { RunRegistry } from "../../../src/failures/runs/registry.ts";
 import { removeRun } from "../../../src/failures/runs/removal.ts";
+import { NoticeBox } from "../../../src/host/notice-box.ts";
 import { aRun } from "./run-fixture.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -169,4 +170,18 @@ test("the configured retention is applied once a day", () => {
   const second = given({ endedAt: now - 31 * DAY_MS });
   expect(pruneIfDue(registry, retention, now + DAY_MS - 60_000)).toBeUndefined();
   expect(pruneIfDue(registry, retention, now + DAY_MS + 60_000)?.removed).toMatchObject([{ id: second }]);
+});
+
+test("a run whose notice waits to be shown stays until somebody has seen it", async () => {
+  const id = given({ callback: false });
+  const notice = { runId: id, moment: "completion", incidents: [], text: "Action required" } as const;
+  const box = new NoticeBox(state);
+  await box.deliver(notice);
+  const prune = () => pruneRuns(registry, { ids: [id] }, { now: NOW });
+  expect(prune()).toMatchObject({ removed: [], kept: [{ id, because: "untold" }] });
+  await box.empty(async () => {
+    // While it is being shown it has not been seen.
+    expect(prune().removed).toEqual([]);
+  });
+  expect(prune().removed.map((run) => run.id)).toEqual([id]);
 });
