@@ -16,6 +16,8 @@ import type { JournalReader } from "./reader.ts";
 const SYNC_MS = 250;
 /** The marker is brought up to date so often, and at the end. */
 const MARK_MS = 60_000;
+/** Written, and not in the marker yet: the first sync brings it there. */
+const NEVER = Number.NEGATIVE_INFINITY;
 
 export interface GroupCommitOptions {
   readonly files: JournalFiles;
@@ -81,14 +83,14 @@ export class GroupCommit {
   }
 
   #writeBatch(fd: number): void {
-    const { files, writer, now, reader, pending, catchUp } = this.#options;
+    const { files, writer, reader, pending, catchUp } = this.#options;
     const batch = pending.batch();
     if (batch.length === 0) return;
     const { bytes, records } = reader;
-    const expected = { records: records + pending.unwritten, bytes: bytes + batch.length };
-    if (!this.#isMarked) createMarker(files.marker, expected);
+    // Never more than is there: another process may open the journal before this batch is written.
+    if (!this.#isMarked) createMarker(files.marker, { records, bytes });
     this.#isMarked = true;
-    this.#markedAt ??= now();
+    this.#markedAt ??= NEVER;
     const taken = writeSync(fd, batch);
     if (taken === 0) throw Object.assign(new Error("The disk takes nothing"), { code: "ENOSPC" });
     const wrote = pending.wrote(taken);
@@ -120,7 +122,7 @@ export class GroupCommit {
         onError(error);
       }
     } while (pending.isSyncUrgent);
-    if (now() - (this.#markedAt ?? now()) >= MARK_MS) this.#attempt(() => this.#mark());
+    if (this.#markedAt !== undefined && now() - this.#markedAt >= MARK_MS) this.#attempt(() => this.#mark());
     this.#syncing = undefined;
     this.#syncSoon();
   }
