@@ -1,5 +1,5 @@
 /** Cases about an Ostler that is killed, or is not alone: real processes, and whoever comes after them. */
-import {, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test, vi } from "vitest";
 import { isAlive, signalProcess } from "../../../src/acp/processes.ts";
