@@ -10,11 +10,12 @@ export function readRunLine(text: string): RunLine | undefined {
   } catch {
     return undefined;
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- looked at right here
-  return isObject(line) && isRunLine(line) ? (line as unknown as RunLine) : undefined;
+  return isRunLine(line) ? line : undefined;
 }
 
-function isRunLine({ t, n, d, frame, text, ev }: Readonly<Record<string, unknown>>): boolean {
+function isRunLine(line: unknown): line is RunLine {
+  if (!isObject(line)) return false;
+  const { t, n, d, frame, text, ev } = line;
   if (!Number.isSafeInteger(t) || !Number.isSafeInteger(n)) return false;
   if (d === "in" || d === "out") return frame !== undefined;
   return d === "err" ? typeof text === "string" : d === "ev" && isObject(ev) && typeof ev["type"] === "string";
