@@ -81,9 +81,9 @@ export class PendingRecords {
   /** Resolves when everything taken so far is written, and synced for a durable one, or cannot be at the moment. */
   whenStored(durable: boolean): Promise<Stored> {
     const place = this.#lastPlace;
+    if (this.#isStored({ place, durable })) return Promise.resolve("stored");
     return new Promise((tell) => {
       this.#waiters.push({ place, durable, tell });
-      this.#tellStored();
     });
   }
 
@@ -167,11 +167,13 @@ export class PendingRecords {
   }
 
   #tellStored(): void {
-    const { writtenTo } = this;
-    const isStored = ({ place, durable }: Waiter): boolean => place <= (durable ? this.#syncedTo : writtenTo);
     const waiters = this.#waiters;
-    this.#waiters = waiters.filter((waiter) => !isStored(waiter));
-    for (const waiter of waiters) if (isStored(waiter)) waiter.tell("stored");
+    this.#waiters = waiters.filter((waiter) => !this.#isStored(waiter));
+    for (const waiter of waiters) if (this.#isStored(waiter)) waiter.tell("stored");
+  }
+
+  #isStored({ place, durable }: Pick<Waiter, "place" | "durable">): boolean {
+    return place <= (durable ? this.#syncedTo : this.writtenTo);
   }
 }
 

@@ -88,7 +88,7 @@ function cleanEvidence(evidence: string): string {
 }
 
 function cleanText(text: string, maxChars: number): string {
-  return cleanLine(text.replace(LONE_SURROGATE, " "), maxChars);
+  return cleanLine(text.isWellFormed() ? text : text.replace(LONE_SURROGATE, " "), maxChars);
 }
 
 /** In the summary or the reason. A character has at least one byte, so that so many characters are enough. */
