@@ -8,7 +8,7 @@ import { keyOf } from "./keys.ts";
 import { scanRunLog } from "./log/scan.ts";
 import type { LogGap } from "./log/log-gap.ts";
 import type { Observer } from "./observation/observer.ts";
-import type { FailureEvent, JournalEvent } from "./records.ts";
+import type { FailureEvent, IncidentState, JournalEvent } from "./records.ts";
 import type { RunLine } from "./run-lines.ts";
 
 export interface RescanOptions {
@@ -29,15 +29,20 @@ export function rescan(options: RescanOptions): void {
   const append = (events: readonly JournalEvent[]): void => {
     if (events.length > 0) void journal.append(events, { durable: false });
   };
+  let isReadable = true;
   scanRunLog(logFile, {
     isOver: terminal,
     onLine: (line, byte) => {
       append(observer.observe(line, byte, journal.state));
       append(dispositionOf(line, options));
     },
-    onGap: (gap) => append([gapEvent(gap)]),
+    onGap: (gap) => {
+      isReadable &&= gap.operation !== "log-access";
+      append([gapEvent(gap)]);
+    },
   });
-  if (terminal) append(observer.runOver(journal.state));
+  if (isReadable) append(endOfAccessGap(journal.state));
+  if (terminal) append(observer.runOver());
 }
 
 /**
@@ -50,6 +55,14 @@ function dispositionOf(line: RunLine, { trusted, journal, observer, runId }: Res
   const asked = { by: "child" as const, runId, callId, sessionId, atN: line.n, at: line.t };
   const decision = decideDisposition(request, { ...asked, attempts: observer.attempts, state: journal.state });
   return decision.accepted ? [decision.event] : [];
+}
+
+/** The log was missing or could not be read, and now it was (failure observations, section 12). */
+function endOfAccessGap({ incidents, current }: IncidentState): readonly JournalEvent[] {
+  const operation = keyOf("log-access" satisfies LogGap["operation"]);
+  const gap = incidents.get(current.get(operation) ?? "");
+  if (gap?.status !== "unresolved") return [];
+  return [{ id: `recovered:${gap.id}`, operation, kind: "recovered", incidents: [gap.id] }];
 }
 
 /** Evidence that is missing. */

@@ -3,7 +3,7 @@
  * journal. One direction, and the same for a run that was read again: see `rescan.ts`.
  */
 import { decideDisposition } from "./incidents/disposition.ts";
-import { IncidentFold } from "./incidents/fold.ts";
+import { EMPTY_STATE } from "./incidents/fold.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { RunLog } from "./log/run-log.ts";
 import type { Observer } from "./observation/observer.ts";
@@ -27,8 +27,6 @@ export interface DispositionCall {
   readonly sessionId: string;
   readonly request: unknown;
 }
-
-const NOTHING_OBSERVED = new IncidentFold().state;
 
 /** What the agent is answered. */
 export interface DispositionAnswer {
@@ -68,7 +66,7 @@ export class RunRecorder {
   }
 
   get state(): IncidentState {
-    return this.#journal?.state ?? NOTHING_OBSERVED;
+    return this.#journal?.state ?? EMPTY_STATE;
   }
 
   /** Opens the journal now, for a run that is kept from its start. */
@@ -133,7 +131,7 @@ export class RunRecorder {
   /** Nothing more comes: what is open ends with it. */
   end(): void {
     clearTimeout(this.#settling);
-    this.#take(this.#observer?.runOver(this.state) ?? []);
+    this.#take(this.#observer?.runOver() ?? []);
     this.#options.log.flush();
   }
 
@@ -152,7 +150,7 @@ export class RunRecorder {
     this.#settling = setTimeout(
       () => {
         this.#settling = undefined;
-        this.#take(this.#observer?.settle(Date.now(), this.state) ?? []);
+        this.#take(this.#observer?.settle(Date.now()) ?? []);
       },
       Math.max(0, dueAt - Date.now()),
     ).unref();

@@ -2,7 +2,7 @@
  * Listens to one conversation for as long as nothing of it has to be kept, and hands everything over to the record of its
  * run when something has: a tool call, a failure, a death. It is on the way of every one-shot, so it does next to nothing.
  */
-import type { FailureSink, FrameListener, ProcessLedger, WireTap } from "../acp/ports.ts";
+import type { FailureSink, FrameListener, LogSink, ProcessLedger, WireTap } from "../acp/ports.ts";
 import type { Runtime } from "../acp/runtime.ts";
 import type { Session } from "../acp/session-link.ts";
 import type { Turn, TurnOutcome } from "../acp/types.ts";
@@ -27,6 +27,7 @@ export interface ProcessListeners {
 
 export class ConversationRun {
   readonly #open: () => Promise<AgentRun>;
+  readonly #log: LogSink | undefined;
   readonly #held = new HeldEntries();
   #record: AgentRun | undefined;
   #opening: Promise<void> | undefined;
@@ -36,13 +37,9 @@ export class ConversationRun {
   #lastOutcome: TurnOutcome["kind"] | undefined;
 
   /** `open` makes the record; it is called once, when something has to be kept. */
-  constructor(open: () => Promise<AgentRun>) {
+  constructor(open: () => Promise<AgentRun>, log?: LogSink) {
     this.#open = open;
-  }
-
-  /** The id under which the run is found, when there is something to find. */
-  get runId(): string | undefined {
-    return this.#record?.runId;
+    this.#log = log;
   }
 
   /** Keeps everything from now on. Resolves when the record is open; never rejects. */
@@ -124,9 +121,9 @@ export class ConversationRun {
     this.#event(event);
   }
 
-  /** As `AgentRun.isSpent`, of a run that is kept. */
+  /** As `AgentRun.isSpent`, of a run that is kept; without a record nobody can tell. */
   isSpent(attemptId: string): boolean {
-    return this.#record?.isSpent(attemptId) ?? false;
+    return this.#record?.isSpent(attemptId) ?? true;
   }
 
   /** As `AgentRun.watchOperation`, of a run that is kept. */
@@ -185,8 +182,9 @@ export class ConversationRun {
       const record = await this.#open();
       for (const { entry, t, chars } of this.#held.take()) record.record(entry, t, chars);
       this.#record = record;
-    } catch {
-      // A record that cannot be opened says so itself; what it cannot be opened for (a damaged installation) has been said.
+    } catch (error) {
+      // A full disk is no reason: this is a bug, or a damaged installation, and no turn ends for it.
+      this.#log?.("error", "run.unopened", { error });
     }
   }
 }

@@ -225,7 +225,7 @@ class ComposedHost implements Host {
       const { openAgentRun } = await import("./agent-run.ts");
       const facts = { backend, cwd: this.#workspace(options), confinement, onNotice: options.onNotice };
       return openAgentRun({ paths, config, log, ...facts, ...options.run });
-    });
+    }, log);
   }
 
   /** Undefined when nobody asked for it; what cannot be confined runs all the same, untrusted, and that is said. */

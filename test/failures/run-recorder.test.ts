@@ -59,3 +59,19 @@ test("an operation is watched by the observer that comes later: nothing was obse
   expect(hasSucceeded()).toBe(true);
   await Promise.all([before.close(), recorder.close()]);
 });
+
+test("a line that cannot be observed is missing evidence, and what follows is observed", async () => {
+  const recorder = newRecorder(newObserver());
+  const frame = {
+    get method(): never {
+      throw new TypeError("no such luck");
+    },
+  };
+  recorder.record({ d: "in", frame }, 1, 0);
+  for (const entry of [begins("f", "npm test"), ends("f", "failed")]) recorder.record(entry, 2, 0);
+  expect([...recorder.state.incidents.values()].map(({ category, summary }) => [category, summary])).toEqual([
+    ["observation-incomplete", "A line of the run's log could not be observed (TypeError)"],
+    ["tool", "execute failed: npm test"],
+  ]);
+  await recorder.close();
+});

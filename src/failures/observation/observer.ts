@@ -9,6 +9,7 @@ import type { IncidentState, JournalEvent } from "../records.ts";
 import type { RunEvent, RunLine } from "../run-lines.ts";
 import type { Ending } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
+import { unobservedLine } from "./tool-events.ts";
 import { RunCalls } from "./run-calls.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { RunSessions } from "./run-session.ts";
@@ -84,16 +85,25 @@ export class Observer {
   }
 
   /** Gives up on calls whose turn has been over for long enough. */
-  settle(nowMs: number, _state?: IncidentState): readonly JournalEvent[] {
+  settle(nowMs: number): readonly JournalEvent[] {
     return this.#endings.settle(nowMs);
   }
 
   /** Nothing more comes. */
-  runOver(_state?: IncidentState): readonly JournalEvent[] {
+  runOver(): readonly JournalEvent[] {
     return this.#endings.over();
   }
 
+  /** A bug of ours on some line is missing evidence of that line: it ends neither the turn nor the observation. */
   #take(line: RunLine, byte: number | undefined, state: IncidentState): readonly JournalEvent[] {
+    try {
+      return this.#read(line, byte, state);
+    } catch (error) {
+      return [unobservedLine({ n: line.n, t: line.t, byte }, error)];
+    }
+  }
+
+  #read(line: RunLine, byte: number | undefined, state: IncidentState): readonly JournalEvent[] {
     if (line.d === "in") return this.#heard(line.frame, line, byte, state);
     if (line.d === "out") return this.#said(line.frame, line, byte);
     return line.d === "ev" ? this.#event(line.ev, { n: line.n, t: line.t, byte }, state) : NONE;

@@ -127,14 +127,24 @@ export function missingResultOf(attempt: Attempt, turnEnd: Ending): FailureEvent
 }
 
 /** A tool frame that cannot be read. */
-export function unreadableFrame({ n, t, byte }: Ending, why: string): FailureEvent {
+export function unreadableFrame(place: Ending, why: string): FailureEvent {
+  return gapAt(place, `gap:scan:${place.n}`, `A message about a tool call cannot be read: ${why}`);
+}
+
+/** A line that the observer could not take in, by a bug of Ostler's own. The name of the error says no more than that. */
+export function unobservedLine(place: Ending, error: unknown): FailureEvent {
+  const name = error instanceof Error ? error.name : typeof error;
+  return gapAt(place, `gap:observer:${place.n}`, `A line of the run's log could not be observed (${name})`);
+}
+
+function gapAt({ n, t, byte }: Ending, id: string, summary: string): FailureEvent {
   return {
-    id: `gap:scan:${n}`,
+    id,
     operation: SCAN,
     kind: "incomplete",
     at: t,
     category: "observation-incomplete",
-    summary: `A message about a tool call cannot be read: ${why}`,
+    summary,
     ...evidenceAt(byte),
     attempt: { startN: n, endN: n },
   };

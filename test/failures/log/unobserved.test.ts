@@ -17,7 +17,7 @@ test.each(UNOBSERVED_UPDATES)("%s is passed over, and an observer says nothing t
   const observer = new Observer({ runId: "ag_abcdef_1", conversationId: "c", trusted: true });
   const line: RunLine = JSON.parse(update(kind, ',"status":"failed","toolCallId":"t"'));
   expect(observer.observe(line, 0, EMPTY_STATE)).toEqual([]);
-  expect(observer.runOver(EMPTY_STATE)).toEqual([]);
+  expect(observer.runOver()).toEqual([]);
 });
 
 test.each([
@@ -86,8 +86,8 @@ test("of every recording an observer says the same, whether or not it hears what
         if (isUnobserved(JSON.stringify(line))) passedOver += 1;
         else events[1]!.push(...needed!.observe(line, index, EMPTY_STATE));
       });
-    events[0]!.push(...every!.runOver(EMPTY_STATE));
-    events[1]!.push(...needed!.runOver(EMPTY_STATE));
+    events[0]!.push(...every!.runOver());
+    events[1]!.push(...needed!.runOver());
     expect(events[1]).toEqual(events[0]);
   }
   expect(passedOver).toBeGreaterThan(1000);
