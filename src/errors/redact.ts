@@ -127,6 +127,12 @@ const RULES: readonly (readonly [RegExp, Replacement, typeof ASSIGNED?])[] = [
   ],
   [new RegExp(`(${PREFIX}token=)${NOT_A_VALUE}(${VALUE})`, "gi"), hideValue, ASSIGNED],
   [/(?<![\w-])(--?(?:[\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)[ =])(?!-)(\S{6,4096})/gi, hideValue],
+  // What curl and others take as `user:password` (numbers are ids), and programs of which everybody knows what `-p` is.
+  [
+    /(?<![\w-])((?:-u|--(?:proxy-)?user)[ =]["']?[^\s:"'/]{1,128}:)(?!\d{1,10}(?![^\s"']))[^\s"'/]{3,512}/g,
+    `$1${HIDDEN}`,
+  ],
+  [/\b((?:mysql\w{0,16}|mariadb|sshpass)\b[^\n|;&]{0,256}?\s-p ?)(?![\s-])[^\s"']{3,512}/g, `$1${HIDDEN}`],
   // Private paths: whose machine this is, nobody else needs to know.
   [/\b[A-Za-z]:(\\{1,2}|\/)Users\1(?:[^\\/\r\n"'`:;,<>|]{1,64}(?=\\)|[^\\/\s"'`:;,<>|]{1,64})/gi, "~", ASSIGNED],
   [

@@ -96,14 +96,14 @@ class Scrubber {
 /** `["--password", "…"]`: in a list of arguments the name of a secret stands before it, in an element of its own. */
 const SECRET_FLAG = /^--?(?:[\w-]{1,30}-)?(?:token|api-key|password|passwd|secret)$/i;
 
+/** As curl takes them: `["-u", "user:password"]`. */
+const USER_FLAG = /^(?:-u|--(?:proxy-)?user)$/;
+const USER_AND_PASSWORD = /^[^\s:/]+:(?!\d+$)\S{3}/;
+
 function isValueOfFlag(element: unknown, before: unknown): boolean {
-  return (
-    typeof element === "string" &&
-    typeof before === "string" &&
-    element !== "" &&
-    !element.startsWith("-") &&
-    SECRET_FLAG.test(before)
-  );
+  if (typeof element !== "string" || typeof before !== "string" || element === "" || element.startsWith("-"))
+    return false;
+  return SECRET_FLAG.test(before) || (USER_FLAG.test(before) && USER_AND_PASSWORD.test(element));
 }
 
 /** Whether a name alone makes a secret of its value. */

@@ -12,7 +12,8 @@ const NAMES = [
   "[?&][\\w.-]{0,40}code",
 ];
 const NAMED = new RegExp(NAMES.map((name) => name + UP_TO_VALUE).join("|"), "i");
-const SPOKEN = /b(?:earer|asic)[\s\\]|-(?:token|api-key|password|passwd|secret)(?: |\\{0,7}",)/i;
+const SPOKEN =
+  /b(?:earer|asic)[\s\\]|-(?:token|api-key|password|passwd|secret)(?: |\\{0,7}",)|-u(?:ser)?(?:[ =]|\\{0,7}",)|\s-p(?<=(?:mysql\w{0,16}|mariadb|sshpass)\b[^\n]{0,256}-p)/i;
 
 /** Beginnings of tokens up to the character that they are found by. */
 const TOKEN_STARTS =

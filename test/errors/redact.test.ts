@@ -61,6 +61,12 @@ test.each([
   `https://discord.com/api/webhooks/123/${SECRET}`,
   `--api-key ${SECRET}`,
   `--token=${SECRET}`,
+  `curl -u alice:${SECRET} https://h.example/x`,
+  `curl --user "alice:${SECRET}"`,
+  `wget --proxy-user=alice:${SECRET}`,
+  `mysql -h db -u root -p${SECRET} shop`,
+  `mysqldump --single-transaction -p${SECRET}`,
+  `sshpass -p ${SECRET} ssh host`,
   `{"name":"MY_TOKEN","value":"${SECRET}"}`,
   `-----BEGIN OPENSSH PRIVATE KEY-----\n${SECRET}\n-----END OPENSSH PRIVATE KEY-----`,
   `-----BEGIN RSA PRIVATE KEY-----\n${SECRET}\nand it was cut here`,
@@ -74,6 +80,17 @@ test("a password is hidden even when it is a plain word", () => {
   expect(redact("password=correcthorse")).toBe("password=[redacted]");
   expect(redact('"secret": "correcthorse"')).toBe('"secret": "[redacted]"');
   expect(redact("token=correcthorse rest")).toBe("token=[redacted] rest");
+});
+
+test.each([
+  "docker run -u 1000:1000 image",
+  "git push -u origin main",
+  "npm test -p 3000",
+  "sort -u names.txt",
+  "mysql -h db -u root -P 3306 shop",
+  "mkdir -p a/b",
+])("%s holds no password", (text) => {
+  expect(redact(text)).toBe(text);
 });
 
 test("what stands around a secret stays", () => {

@@ -124,6 +124,7 @@ test.each([
   { from: "a list of arguments", argv: ["mysql", "--password", "hunter2Correct7Horse", "db"], kept: ["mysql", "db"] },
   { from: "one dash", argv: ["-token", "hunter2Correct7Horse"], kept: [] },
   { from: "a longer flag", argv: ["curl", "--proxy-password", "hunter2Correct7Horse"], kept: ["curl"] },
+  { from: "a user and a password", argv: ["curl", "-u", "alice:hunter2Correct7Horse", "x"], kept: ["curl", "x"] },
   { from: "a flag without a value", argv: ["x", "--password", "--verbose"], kept: ["x", "--verbose"] },
 ])("$from: what stands behind the name of a secret is hidden", ({ argv, kept }) => {
   const scrubbed = JSON.stringify(scrubJson({ rawInput: { argv } }));
